@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
+use std::io::Write;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -69,14 +70,132 @@ fn an_output_that_is_an_input_is_refused_before_a_byte_is_written() {
     let job = scratch.path("job");
     assert_clean(&batch(&format!("--random 3x3 --count 9 --seed s -o {job}/")));
     let before = files(&job);
-    for output in ["parts/0000000000.tqp", "spec.json", "end.json"] {
-        refused(&batch(&format!("{job} --format csv --overwrite -o {job}/{output}")), 2, "a file of the job");
+    let job_link = scratch.path("job-link");
+    symlink(&job, &job_link).unwrap();
+    for output in ["parts/0000000000.tqp", "spec.json", "end.json", "lock", "damaged.json", "new.csv", "parts/new"] {
+        for (job, to) in [(&job, &job), (&job, &job_link), (&job_link, &job)] {
+            refused(&batch(&format!("{job} --format csv --overwrite -o {to}/{output}")), 2, "a file of the job");
+        }
+    }
+    for output in ["", "parts", "input/new"] {
+        refused(&batch(&format!("{job} --format parquet -o {job}/{output}")), 2, "a file of the job");
+    }
+    // The standard output, also by another name of a file.
+    let hard = scratch.path("part");
+    fs::hard_link(format!("{job}/parts/0000000000.tqp"), &hard).unwrap();
+    for output in [format!("{job}/spec.json"), format!("{job}/parts/0000000000.tqp"), format!("{job}/lock"), hard] {
+        for arguments in [format!("{job} --format csv"), format!("{job_link} --format ndjson -o /dev/stdout")] {
+            let open = File::options().append(true).open(&output).unwrap();
+            let run = command(&arguments).stdout(open).stderr(Stdio::piped()).spawn().unwrap();
+            refused(&run.wait_with_output().unwrap(), 2, "a file of the job");
+        }
     }
     assert_eq!(files(&job), before);
 }
 
 fn file_name(path: &Path) -> &str {
     path.file_name().unwrap().to_str().unwrap()
+}
+
+#[test]
+fn an_output_that_no_file_can_be_is_refused_before_a_row_is_labelled() {
+    let scratch = Scratch::new("names");
+    let (input, folder) = (scratch.path("in.ndjson"), scratch.path("folder"));
+    fs::write(&input, "867254301\n").unwrap();
+    fs::create_dir(&folder).unwrap();
+    let (dangling, deep, looping) = (scratch.path("dangling.csv"), scratch.path("deep.csv"), scratch.path("loop.csv"));
+    symlink("nothing.csv", &dangling).unwrap();
+    symlink("nowhere/x.csv", &deep).unwrap();
+    symlink("loop.csv", &looping).unwrap();
+    let before = files_at(scratch.0.to_str().unwrap());
+    for overwrite in ["", "--overwrite"] {
+        for (output, reason) in [
+            (format!("{folder}/"), "is a directory: name a file"),
+            (folder.clone(), "is a directory: name a file"),
+            (scratch.path("new/"), "is a directory: name a file"),
+            (dangling.clone(), "leads to no file"),
+            (deep.clone(), "leads to no file"),
+            (looping.clone(), "leads to no file"),
+        ] {
+            for boards in [input.as_str(), "--random 3x3 --count 5 --seed s"] {
+                refused(&batch(&format!("{boards} -o {output} --format csv {overwrite}")), 2, reason);
+            }
+        }
+        for format in [&["--format", "csv"][..], &[]] {
+            let mut run = Command::new(BINARY);
+            run.current_dir(&scratch.0).args(["batch", &input, "-o", ""]).args(format);
+            refused(&run.args(overwrite.split_whitespace()).output().unwrap(), 2, "the name is empty");
+        }
+        assert_eq!(files_at(scratch.0.to_str().unwrap()), before);
+        assert!(files_at(&folder).is_empty());
+    }
+}
+
+#[test]
+fn a_file_that_comes_during_a_run_is_not_replaced() {
+    let scratch = Scratch::new("came-during");
+    let output = scratch.path("out.ndjson");
+    let mut run = command(&format!("- -o {output}"));
+    let mut child = run.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    input.write_all(b"867254301\n").unwrap();
+    while !Path::new(&format!("{output}.unfinished/state.json")).exists() {
+        sleep(Duration::from_millis(1));
+    }
+    fs::write(&output, "mine\n").unwrap();
+    drop(input);
+    refused(&child.wait_with_output().unwrap(), 1, "out.ndjson: the file came during the run, whose rows are in ");
+    assert_eq!(fs::read_to_string(&output).unwrap(), "mine\n");
+    let go_on = |flags: &str| piped(&format!("- -o {output} {flags}"), b"867254301\n");
+    refused(&go_on(""), 1, "an interrupted run");
+    refused(&go_on("--resume"), 1, "the file exists beside an interrupted run: --resume --overwrite replaces it");
+    assert_clean(&go_on("--resume --overwrite"));
+    assert_eq!(fs::read_to_string(&output).unwrap(), "{\"line\":1,\"length\":31,\"optimal\":true}\n");
+    assert_eq!(files_at(scratch.0.to_str().unwrap()), ["out.ndjson"]);
+}
+
+#[cfg(feature = "parquet")]
+#[test]
+fn a_file_that_comes_while_parquet_is_written_is_not_replaced() {
+    let scratch = Scratch::new("came-parquet");
+    let output = scratch.path("out.parquet");
+    for (flags, is_replaced) in [("", false), ("--overwrite", true)] {
+        let mut run = command(&format!("- -o {output} {flags}"));
+        let mut child = run.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut input = child.stdin.take().unwrap();
+        input.write_all(b"867254301\n").unwrap();
+        while files_at(scratch.0.to_str().unwrap()).len() < 1 + usize::from(is_replaced) {
+            sleep(Duration::from_millis(1));
+        }
+        fs::write(&output, "mine\n").unwrap();
+        drop(input);
+        let end = child.wait_with_output().unwrap();
+        if is_replaced {
+            assert_clean(&end);
+        } else {
+            refused(&end, 1, "out.parquet: the file exists");
+        }
+        assert_eq!(fs::read(&output).unwrap() == b"mine\n", !is_replaced);
+        assert_eq!(files_at(scratch.0.to_str().unwrap()), ["out.parquet"]);
+    }
+}
+
+#[test]
+fn a_file_that_exists_is_found_before_tables_are_made() {
+    let scratch = Scratch::new("early");
+    let (output, cache) = (scratch.path("out.csv"), scratch.path("cache"));
+    fs::write(&output, "mine\n").unwrap();
+    fs::create_dir(&cache).unwrap();
+    let run = |flags: &str| {
+        let mut run = Command::new(BINARY);
+        run.args(["batch", "--tables", "small", "--table-cache", &cache]);
+        let arguments = format!("--random 4x4 --count 5 --seed s -o {output} {flags}");
+        run.args(arguments.split_whitespace()).output().unwrap()
+    };
+    refused(&run(""), 1, "the file exists");
+    assert!(files_at(&cache).is_empty(), "no tables were made");
+    assert_clean(&run("--overwrite"));
+    assert!(!files_at(&cache).is_empty());
 }
 
 #[test]
@@ -87,7 +206,7 @@ fn nothing_is_replaced_unless_it_is_asked_for() {
     fs::write(&output, "hello\n").unwrap();
     let run = format!("{input} -o {output}");
     refused(&batch(&run), 1, "out.csv: the file exists: --overwrite replaces it");
-    refused(&batch(&format!("{run} --resume")), 1, "it is not unfinished");
+    refused(&batch(&format!("{run} --resume")), 1, "it is not unfinished: --overwrite replaces it");
     assert_eq!(fs::read_to_string(&output).unwrap(), "hello\n");
     assert_eq!(batch(&format!("{run} --overwrite")).status.code(), Some(3));
     let expected = fs::read_to_string(&output).unwrap();
@@ -297,6 +416,7 @@ fn a_run_goes_on_with_its_own_input_and_arguments_alone() {
     let same = format!("{input} -o {output}");
     other(&same, "an interrupted run: --resume goes on with them");
     other(&format!("{same} --resume --want next"), "`want`");
+    other(&format!("{same} --resume --overwrite --want next"), "without --resume, --overwrite begins anew");
     other(&format!("{same} --resume --goal snail"), "`goal` is \"blank_last\", and this one's is \"snail\"");
     other(&format!("{same} --resume --size 4x4"), "`size`");
     other(&format!("{same} --resume --format ndjson"), "`format`");
@@ -497,6 +617,57 @@ fn a_strict_run_goes_on_when_the_row_is_mended() {
     assert_clean(&batch(&format!("{run} --resume")));
     let lengths: Vec<_> = json_lines(&fs::read(&output).unwrap()).iter().map(|row| row["length"].as_u64()).collect();
     assert_eq!(lengths, [Some(31), Some(1), Some(1), Some(0)]);
+}
+
+#[test]
+fn a_run_that_was_killed_at_its_end_keeps_the_name_of_its_file() {
+    let scratch = Scratch::new("ended");
+    let (input, other) = (scratch.path("in.ndjson"), scratch.path("other.ndjson"));
+    let (output, folder) = (scratch.path("out.ndjson"), scratch.path("out.ndjson.unfinished"));
+    // The run ends behind two rows. Then its file has its name, and its folder is still there.
+    let lines = ["867254301", "123456708", "what"];
+    fs::write(&input, lines.join("\n")).unwrap();
+    fs::write(&other, "123456708\n867254301\n").unwrap();
+    refused(&batch(&format!("{input} -o {output} --strict")), 3, "line 3");
+    fs::rename(format!("{folder}/rows"), &output).unwrap();
+    let rows = fs::read_to_string(&output).unwrap();
+    assert_eq!(rows.lines().count(), 2);
+    refused(&batch(&format!("{input} -o {output}")), 1, "killed when its file was whole: --resume ends it");
+    refused(&batch(&format!("{other} -o {output} --resume")), 1, "another input was read");
+    refused(&batch(&format!("{input} -o {output} --resume --want next")), 1, "another run wrote it");
+    refused(&batch(&format!("{input} -o {output} --resume --strict")), 3, "line 3");
+    assert_eq!(fs::read_to_string(&output).unwrap(), rows, "the file keeps its name");
+    fs::write(&input, lines[..2].join("\n") + "\n").unwrap();
+    assert_clean(&batch(&format!("{input} -o {output} --resume")));
+    assert_eq!(fs::read_to_string(&output).unwrap(), rows);
+    assert_eq!(files_at(scratch.0.to_str().unwrap()), ["in.ndjson", "other.ndjson", "out.ndjson"]);
+}
+
+#[test]
+fn a_run_with_long_lines_goes_on() {
+    let scratch = Scratch::new("long");
+    let input = scratch.path("in.ndjson");
+    let text = input_of(1_000);
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    // At the start, where a board is looked for, and among short lines, around the sizes at which lines are cut.
+    for (at, length) in [(0, 40_000), (3, 16_384), (20, 16_385), (41, 16_386), (60, 300_000), (61, 300_000)] {
+        lines.insert(at, format!("\"{}\"", "x".repeat(length - 2)));
+    }
+    fs::write(&input, lines.join("\n")).unwrap();
+    for output in ["out.ndjson", "out.csv"] {
+        let run =
+            Interrupted { scratch: &scratch, arguments: input.clone(), output: scratch.path(output), input: None };
+        let expected = interrupt(&run);
+        // A byte behind those that are kept of a line.
+        let changed = lines.join("\n").replacen("xxx\"", "xxy\"", 1);
+        fs::write(&input, changed).unwrap();
+        refused(&run.run("--resume"), 1, "another input was read");
+        fs::write(&input, lines.join("\n")).unwrap();
+        let end = run.run("--resume");
+        assert_eq!(end.status.code(), Some(3), "{}", stderr_of(&end));
+        assert!(run.result() == expected, "{output}: the rows differ");
+        run.remove();
+    }
 }
 
 #[test]

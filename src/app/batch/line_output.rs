@@ -112,8 +112,7 @@ impl LineOutput {
                 Ok(())
             }
             Self::File(file) => {
-                let rows = file.position().rows;
-                if let Some(folder) = file.interrupt()? {
+                if let Some((folder, rows)) = file.interrupt()? {
                     say(format_args!("{} has {}", folder.display(), counted(rows, "row")));
                 }
                 Ok(())

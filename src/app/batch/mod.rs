@@ -35,6 +35,7 @@ use self::console::say;
 use self::destination::Destination;
 pub use self::ending::{BatchEnding, BatchError};
 use self::progress::ProgressDisplay;
+use self::unfinished::Unfinished;
 use super::signals::Signals;
 use super::tier;
 use crate::config::{BatchFlags, Config};
@@ -78,6 +79,7 @@ pub fn run(flags: &BatchFlags, config: &Config) -> Result<BatchEnding, BatchErro
     let task = Task::of(flags).map_err(BatchError::Arguments)?;
     task.check_output().map_err(|message| BatchError::Arguments(vec![message]))?;
     let _output = task.lock_output().map_err(BatchError::StoreInUse)?;
+    task.check_existing()?;
     let session = Arc::new(Session {
         tables: Tables::new(config.memory.tables + config.memory.base, config.table_cache.clone()),
         tier: tier(config.tables),
@@ -230,6 +232,21 @@ impl Task {
         .transpose()
     }
 
+    /// Rejects files that would be lost, before anything is computed.
+    ///
+    /// # Errors
+    /// See [`Unfinished::check`].
+    fn check_existing(&self) -> Result<(), BatchError> {
+        match self {
+            Self::Solve(_, output) | Self::Export(_, output) => match &output.destination {
+                Destination::File(path) => Unfinished::check(path, output.existing).map(drop),
+                Destination::Standard | Destination::Stream(_) => Ok(()),
+            },
+            Self::Parquet(_, output) => parquet::check_output(output),
+            Self::Store { .. } | Self::Verify(..) => Ok(()),
+        }
+    }
+
     fn resumption(&self) -> Option<Resumption> {
         match self {
             Self::Store { .. } => Some(Resumption::SameCommand),
@@ -246,8 +263,12 @@ impl Task {
 impl Resumption {
     /// The command line that goes on, quoted for a shell.
     fn command_line(self, arguments: impl Iterator<Item = String>) -> String {
-        let further = (self == Self::WithResume).then(|| "--resume".to_owned());
-        let words: Vec<String> = arguments.chain(further).collect();
+        let mut words: Vec<String> = arguments.collect();
+        if self == Self::WithResume {
+            // Behind `--` are no flags.
+            let flags = words.iter().position(|word| word == "--").unwrap_or(words.len());
+            words.insert(flags, "--resume".to_owned());
+        }
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         shlex::try_join(words).unwrap_or_default()
     }
@@ -263,5 +284,8 @@ mod tests {
         let same = Resumption::SameCommand.command_line(arguments());
         assert_eq!(same, "taquin batch --goal '1 2/3 0' -o a.csv");
         assert_eq!(Resumption::WithResume.command_line(arguments()), format!("{same} --resume"));
+        let arguments = ["taquin", "batch", "-o", "a.csv", "--", "-in.csv"].map(str::to_owned).into_iter();
+        let line = Resumption::WithResume.command_line(arguments);
+        assert_eq!(line, "taquin batch -o a.csv --resume -- -in.csv");
     }
 }

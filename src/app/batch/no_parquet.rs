@@ -3,6 +3,15 @@
 use super::arguments::{ParquetOutput, ParquetSource};
 use super::{BatchError, Session, TaskEnd};
 
+/// Rejects nothing, for nothing is written.
+///
+/// # Errors
+/// None.
+#[expect(clippy::unnecessary_wraps, reason = "as in builds with Parquet")]
+pub(super) fn check_output(_: &ParquetOutput) -> Result<(), BatchError> {
+    Ok(())
+}
+
 impl Session {
     #[expect(clippy::unused_self, reason = "as in builds with Parquet")]
     pub(super) fn write_parquet(&self, _: &ParquetSource, _: &ParquetOutput) -> Result<TaskEnd, BatchError> {

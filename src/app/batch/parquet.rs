@@ -10,6 +10,7 @@ use super::arguments::{ParquetOutput, ParquetSource, Source};
 use super::console::say;
 use super::destination::{Destination, has_bytes};
 use super::export::{IndexedRow, IndexedRows, RowsEnd, TakeIndexedRow};
+use super::hashed_file::remove_unless_lost;
 use super::input::{LineBlock, RowInput};
 use super::rows::{Early, Labeller, RowLines};
 use super::unfinished::FILE_EXISTS;
@@ -31,14 +32,13 @@ impl Session {
     /// # Errors
     /// See [`BatchError`].
     pub(super) fn write_parquet(&self, source: &ParquetSource, output: &ParquetOutput) -> Result<TaskEnd, BatchError> {
-        check_output(output)?;
         match source {
             ParquetSource::Boards(boards) => match (&boards.source, output) {
                 (Source::Recipe(recipe), _) => {
                     self.write_rows(&self.recipe_rows(recipe, boards.want, boards.limits), output)
                 }
-                (Source::Rows(input), ParquetOutput::One { destination, .. }) => {
-                    self.write_input(input, boards.want, boards.limits, destination)
+                (Source::Rows(input), ParquetOutput::One { destination, overwrites }) => {
+                    self.write_input(input, boards.want, boards.limits, (destination, *overwrites))
                 }
                 (Source::Rows(_), ParquetOutput::Directory(_)) => unreachable!("the arguments are checked"),
             },
@@ -55,7 +55,7 @@ impl Session {
         input: &RowInput,
         want: Want,
         limits: RequestedLimits,
-        destination: &Destination,
+        destination: (&Destination, bool),
     ) -> Result<TaskEnd, BatchError> {
         let mut open = input.open()?;
         let size = open.first_goal()?.size();
@@ -89,16 +89,18 @@ impl Session {
         let end = |is_whole| if is_whole { self.end() } else { TaskEnd::Cancelled };
         self.shown(|| match output {
             ParquetOutput::Directory(path) => self.write_data_set(rows, path).map(end),
-            ParquetOutput::One { destination, .. } => self.write_to(destination, |path, writer| {
-                self.write_file(rows, path, writer, 0..count, &mut Totals::default()).map(end)
-            }),
+            ParquetOutput::One { destination, overwrites } => self
+                .write_to((destination, *overwrites), |path, writer| {
+                    self.write_file(rows, path, writer, 0..count, &mut Totals::default()).map(end)
+                }),
         })
     }
 
-    /// Writes one file, which gets its name when it is whole.
+    /// Writes one file, which gets its name when it is whole. A file of that name is replaced if it is empty or may be
+    /// overwritten.
     fn write_to(
         &self,
-        destination: &Destination,
+        (destination, overwrites): (&Destination, bool),
         write: impl FnOnce(&Path, &mut (dyn Write + Send)) -> Result<TaskEnd, BatchError>,
     ) -> Result<TaskEnd, BatchError> {
         let path = destination.path();
@@ -110,10 +112,18 @@ impl Session {
                 NewFile::remove_left(path);
                 let mut file = NewFile::begin(path.to_owned()).map_err(error)?;
                 let end = write(path, &mut file)?;
-                if end != TaskEnd::Cancelled {
-                    file.replace().map_err(error)?;
+                if end == TaskEnd::Cancelled {
+                    return Ok(end);
                 }
-                Ok(end)
+                let named = if overwrites {
+                    file.replace()
+                } else {
+                    remove_unless_lost(path, false).and_then(|()| existing_is_error(file.create()))
+                };
+                match named {
+                    Err(source) if source.kind() == io::ErrorKind::AlreadyExists => Err(exists(path, FILE_EXISTS)),
+                    named => named.map_err(error).map(|()| end),
+                }
             }
         }
     }
@@ -232,20 +242,23 @@ fn description(spec: &JobSpec) -> String {
 }
 
 /// Rejects an output that would be lost.
-fn check_output(output: &ParquetOutput) -> Result<(), BatchError> {
-    let refused = |path: &Path, reason: &'static str| {
-        let source = io::Error::new(io::ErrorKind::AlreadyExists, reason);
-        Err(BatchError::File { path: path.to_owned(), source })
-    };
+///
+/// # Errors
+/// [`BatchError::File`].
+pub(super) fn check_output(output: &ParquetOutput) -> Result<(), BatchError> {
     match output {
         ParquetOutput::One { destination: Destination::File(path), overwrites: false } if has_bytes(path) => {
-            refused(path, FILE_EXISTS)
+            Err(exists(path, FILE_EXISTS))
         }
         ParquetOutput::Directory(path) if has_data_set(path) => {
-            refused(path, "it has a data set: name another directory")
+            Err(exists(path, "it has a data set: name another directory"))
         }
         _ => Ok(()),
     }
+}
+
+fn exists(path: &Path, reason: &'static str) -> BatchError {
+    BatchError::File { path: path.to_owned(), source: io::Error::new(io::ErrorKind::AlreadyExists, reason) }
 }
 
 fn has_data_set(path: &Path) -> bool {

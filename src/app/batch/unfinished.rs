@@ -3,7 +3,7 @@
 //! Until then its rows are in the folder `FILE.unfinished`, beside a state that says which run wrote them and how far
 //! the run came. A run that goes on proves by digests that neither the rows nor the input before that point have changed.
 
-use std::fs::{self, OpenOptions};
+use std::fs::OpenOptions;
 use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -14,9 +14,9 @@ use sha2::{Digest, Sha256};
 
 use super::destination::{Existing, has_bytes, problems_of};
 use super::ending::BatchError;
-use super::hashed_file::{Extent, HashedFile};
+use super::hashed_file::{Extent, HashedFile, remove_unless_lost};
 use super::unfinished_folder::{PROBLEMS, ROWS, STATE, UnfinishedFolder, folder_of, is_interrupted};
-use crate::jobs::{NewFile, hex, if_found, open_regular, read_sealed, seal, sync_folder_of};
+use crate::jobs::{NewFile, hex, open_regular, read_sealed, seal, sync_folder_of};
 
 /// A file of labels, and of the problems of rows without one, that are being written.
 #[derive(Debug)]
@@ -30,8 +30,11 @@ pub(super) struct Unfinished {
     /// Digest of the input that the interrupted run read.
     read: String,
     begun: Instant,
-    /// When the state was last stored.
-    saved: Instant,
+    /// When the state was last stored, and its rows.
+    saved: (Instant, u64),
+    /// True after an error. The last state is still true, and what came after it may not be.
+    is_broken: bool,
+    overwrites: bool,
 }
 
 /// What a run writes: the arguments on which its rows depend, by their names, and the version.
@@ -74,6 +77,8 @@ struct State {
 const FORMAT: &str = "taquin-unfinished-1";
 /// Why an output is rejected that would be lost.
 pub(super) const FILE_EXISTS: &str = "the file exists: --overwrite replaces it";
+/// What to do about a run that cannot go on.
+const BEGIN_ANEW: &str = "without --resume, --overwrite begins anew";
 /// Largest state that is read, in bytes.
 const MAX_STATE: u64 = 1 << 20;
 /// Time between two states, which is what a killed run loses: this part of its time so far, within these bounds.
@@ -103,9 +108,9 @@ impl Unfinished {
         // Another process may have written it before it was locked.
         let is_interrupted = Self::check(path, existing)?;
         if is_interrupted && existing.resumes {
-            return Self::resume(path, folder, run);
+            return Self::resume(path, folder, run, existing);
         }
-        Self::begin(path, folder, run)
+        Self::begin(path, folder, run, existing)
     }
 
     /// Rejects files and interrupted runs that would be lost. Returns true if there is an interrupted run.
@@ -116,24 +121,25 @@ impl Unfinished {
         let Existing { resumes, overwrites } = existing;
         let folder = folder_of(path);
         let is_interrupted = is_interrupted(&folder).map_err(|source| file_error(&folder, source))?;
-        let rejected =
-            |path: &Path, reason: String| Err(file_error(path, io::Error::new(ErrorKind::AlreadyExists, reason)));
+        let rejected = |path: &Path, reason| Err(file_error(path, io::Error::new(ErrorKind::AlreadyExists, reason)));
         if overwrites {
             return Ok(is_interrupted);
         }
-        if is_interrupted && !resumes {
-            let reason = "it has the rows of an interrupted run: --resume goes on with them, --overwrite begins anew";
-            return rejected(&folder, reason.to_owned());
-        }
         // A process that was killed at the end of a run leaves files without their copies in the folder.
         let is_in_folder = |name: &str| !is_interrupted || folder.join(name).exists();
+        if is_interrupted && !resumes {
+            let reason = match has_bytes(path) && !is_in_folder(ROWS) {
+                true => "a run was killed when its file was whole: --resume ends it, --overwrite begins anew",
+                false => "it has the rows of an interrupted run: --resume goes on with them, --overwrite begins anew",
+            };
+            return rejected(&folder, reason);
+        }
         for (file, name) in [(path.to_owned(), ROWS), (problems_of(path), PROBLEMS)] {
             if has_bytes(&file) && is_in_folder(name) {
-                let reason = match resumes {
-                    true => {
-                        format!("it is not unfinished, for there is no {}: --overwrite replaces it", folder.display())
-                    }
-                    false => FILE_EXISTS.to_owned(),
+                let reason = match (resumes, is_interrupted) {
+                    (true, true) => "the file exists beside an interrupted run: --resume --overwrite replaces it",
+                    (true, false) => "it is not unfinished: --overwrite replaces it",
+                    (false, _) => FILE_EXISTS,
                 };
                 return rejected(&file, reason);
             }
@@ -141,20 +147,32 @@ impl Unfinished {
         Ok(is_interrupted)
     }
 
-    fn begin(path: &Path, folder: UnfinishedFolder, run: Run) -> Result<Self, BatchError> {
+    fn begin(path: &Path, folder: UnfinishedFolder, run: Run, existing: Existing) -> Result<Self, BatchError> {
         let error = |source| file_error(folder.path(), source);
         folder.clear().map_err(error)?;
-        let create = |name| HashedFile::create(&folder.join(name));
+        let create = |name| HashedFile::create(folder.join(name));
         let (rows, problems) = (create(ROWS).map_err(error)?, create(PROBLEMS).map_err(error)?);
-        let (path, position, read, begun) = (path.to_owned(), Position::default(), String::new(), Instant::now());
-        let mut file = Self { path, folder, run, rows, problems, position, read, begun, saved: begun };
+        let begun = Instant::now();
+        let mut file = Self {
+            path: path.to_owned(),
+            folder,
+            run,
+            rows,
+            problems,
+            position: Position::default(),
+            read: String::new(),
+            begun,
+            saved: (begun, 0),
+            is_broken: false,
+            overwrites: existing.overwrites,
+        };
         file.save()?;
         Ok(file)
     }
 
-    fn resume(path: &Path, folder: UnfinishedFolder, run: Run) -> Result<Self, BatchError> {
+    fn resume(path: &Path, folder: UnfinishedFolder, run: Run, existing: Existing) -> Result<Self, BatchError> {
         let other = |reason: String| {
-            let reason = format!("{reason}; --overwrite begins anew");
+            let reason = format!("{reason}; {BEGIN_ANEW}");
             file_error(folder.path(), io::Error::new(ErrorKind::InvalidData, reason))
         };
         let state = read_state(&folder.join(STATE)).map_err(|source| other(format!("{STATE}: {source}")))?;
@@ -162,10 +180,10 @@ impl Unfinished {
             return Err(other(format!("another run wrote it: {difference}")));
         }
         if state.rows == 0 {
-            return Self::begin(path, folder, run);
+            return Self::begin(path, folder, run, existing);
         }
         let resume = |name: &str, whole: &Path, extent| {
-            let resumed = HashedFile::resume(&folder.join(name), whole, extent);
+            let resumed = HashedFile::resume(folder.join(name), whole, extent);
             resumed.map_err(|source| other(format!("{name}: {source}")))
         };
         let rows = resume(ROWS, path, &state.output)?;
@@ -173,8 +191,20 @@ impl Unfinished {
         // The digest of the input is known when the input is read again.
         let input = InputPosition { lines: state.input.length, ..InputPosition::default() };
         let position = Position { rows: state.rows, failed: state.failed, input };
-        let (path, read, begun) = (path.to_owned(), state.input.sha256, Instant::now());
-        Ok(Self { path, folder, run, rows, problems, position, read, begun, saved: begun })
+        let begun = Instant::now();
+        Ok(Self {
+            path: path.to_owned(),
+            folder,
+            run,
+            rows,
+            problems,
+            position,
+            read: state.input.sha256,
+            begun,
+            saved: (begun, state.rows),
+            is_broken: false,
+            overwrites: existing.overwrites,
+        })
     }
 
     /// How far the interrupted run came.
@@ -191,7 +221,7 @@ impl Unfinished {
         if self.position.rows == 0 || (input.lines == lines && input.sha256() == self.read) {
             return Ok(());
         }
-        let reason = format!("another input was read: its first {lines} lines differ; --overwrite begins anew");
+        let reason = format!("another input was read: its first {lines} lines differ; {BEGIN_ANEW}");
         Err(file_error(self.folder.path(), io::Error::new(ErrorKind::InvalidData, reason)))
     }
 
@@ -205,17 +235,23 @@ impl Unfinished {
     /// # Errors
     /// [`BatchError::File`].
     pub(super) fn write(&mut self, rows: &[u8], problems: &[u8], position: &Position) -> Result<(), BatchError> {
+        let written = self.append(rows, problems, position);
+        self.is_broken |= written.is_err();
+        written
+    }
+
+    fn append(&mut self, rows: &[u8], problems: &[u8], position: &Position) -> Result<(), BatchError> {
         self.rows.write(rows).map_err(|source| file_error(&self.path, source))?;
         self.problems.write(problems).map_err(|source| file_error(&problems_of(&self.path), source))?;
         self.position.clone_from(position);
         let [least, most] = SAVE_PERIODS;
         let period = (self.begun.elapsed() / SAVED_PART).clamp(least, most);
-        if self.saved.elapsed() >= period { self.save() } else { Ok(()) }
+        if self.saved.0.elapsed() >= period { self.save() } else { Ok(()) }
     }
 
     /// Brings all rows to the disk, and then the state.
     fn save(&mut self) -> Result<(), BatchError> {
-        self.saved = Instant::now();
+        let begun = Instant::now();
         let Position { rows, failed, input } = &self.position;
         let saved = self.rows.sync().and_then(|output| {
             let state = State {
@@ -233,21 +269,26 @@ impl Unfinished {
             file.write_all(&seal(&text))?;
             file.replace()
         });
-        saved.map_err(|source| self.folder_error(source))
+        saved.map_err(|source| self.folder_error(source))?;
+        self.saved = (begun, self.position.rows);
+        Ok(())
     }
 
-    /// Keeps the rows of a run that is interrupted, so that it can go on. Returns the folder that has them, or `None` if
-    /// there are none.
+    /// Keeps the rows of a run that is interrupted, so that it can go on. Returns the folder that has them and their
+    /// number, or `None` if there are none.
     ///
     /// # Errors
     /// [`BatchError::File`].
-    pub(super) fn interrupt(mut self) -> Result<Option<PathBuf>, BatchError> {
-        if self.position.rows == 0 {
+    pub(super) fn interrupt(mut self) -> Result<Option<(PathBuf, u64)>, BatchError> {
+        if !self.is_broken {
+            self.save()?;
+        }
+        let (_, rows) = self.saved;
+        if rows == 0 {
             self.remove()?;
             return Ok(None);
         }
-        self.save()?;
-        Ok(Some(self.folder.path().to_owned()))
+        Ok(Some((self.folder.path().to_owned(), rows)))
     }
 
     /// Gives a whole file its name. Returns the file of problems, if there is any.
@@ -257,25 +298,30 @@ impl Unfinished {
     pub(super) fn finish(mut self) -> Result<Option<PathBuf>, BatchError> {
         self.save()?;
         let problems = problems_of(&self.path);
-        let named = |from: &str, to: &Path| {
-            if let Ok(replaced) = fs::metadata(to) {
-                fs::set_permissions(self.folder.join(from), replaced.permissions())?;
-            }
-            fs::rename(self.folder.join(from), to)
-        };
         let has_problems = self.problems.length > 0;
-        let moved = match has_problems {
-            true => named(PROBLEMS, &problems),
-            false => if_found(fs::remove_file(&problems)).map(drop),
+        let named = match has_problems {
+            true => self.problems.give_name(&problems, self.overwrites),
+            false => remove_unless_lost(&problems, self.overwrites),
         };
-        let moved = moved.and_then(|()| named(ROWS, &self.path)).and_then(|()| sync_folder_of(&self.path));
-        moved.map_err(|source| file_error(&self.path, source))?;
+        named.map_err(|source| self.name_error(&problems, source))?;
+        let named = self.rows.give_name(&self.path, self.overwrites).and_then(|()| sync_folder_of(&self.path));
+        named.map_err(|source| self.name_error(&self.path, source))?;
         self.remove()?;
         Ok(has_problems.then_some(problems))
     }
 
     fn remove(&self) -> Result<(), BatchError> {
         self.folder.remove().map_err(|source| self.folder_error(source))
+    }
+
+    fn name_error(&self, name: &Path, source: io::Error) -> BatchError {
+        if source.kind() != ErrorKind::AlreadyExists {
+            return file_error(name, source);
+        }
+        let folder = self.folder.path().display();
+        let reason =
+            format!("the file came during the run, whose rows are in {folder}: --resume --overwrite replaces it");
+        file_error(name, io::Error::new(ErrorKind::AlreadyExists, reason))
     }
 
     fn folder_error(&self, source: io::Error) -> BatchError {
@@ -307,6 +353,8 @@ fn file_error(path: &Path, source: io::Error) -> BatchError {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     const NOTHING: Existing = Existing { resumes: false, overwrites: false };
@@ -329,13 +377,13 @@ mod tests {
         // Files that had got their names, by the number of names given.
         for named in 0..=2 {
             let (folder, path, file) = written("named");
-            let unfinished = file.interrupt().unwrap().unwrap();
+            let (unfinished, _) = file.interrupt().unwrap().unwrap();
             for (from, to) in [(PROBLEMS, problems_of(&path)), (ROWS, path.clone())].iter().take(named) {
                 fs::rename(unfinished.join(from), to).unwrap();
             }
             let file = Unfinished::open(&path, Run::default(), RESUME).unwrap();
             assert_eq!((file.position().rows, file.position().failed, file.position().input.lines), (2, 1, 2));
-            assert!(!path.exists(), "the name is for whole files");
+            assert_eq!(path.exists(), named == 2, "a whole file keeps its name");
             assert_eq!(file.finish().unwrap(), Some(problems_of(&path)));
             assert_eq!(
                 (fs::read(&path).unwrap(), fs::read(problems_of(&path)).unwrap()),
@@ -347,9 +395,76 @@ mod tests {
     }
 
     #[test]
+    fn a_file_that_had_its_name_loses_it_when_more_rows_come() {
+        let (folder, path, file) = written("more");
+        let (unfinished, _) = file.interrupt().unwrap().unwrap();
+        fs::rename(unfinished.join(PROBLEMS), problems_of(&path)).unwrap();
+        fs::rename(unfinished.join(ROWS), &path).unwrap();
+        let error = Unfinished::open(&path, Run::default(), NOTHING).unwrap_err().to_string();
+        assert!(error.contains("when its file was whole: --resume ends it"), "{error}");
+        let mut file = Unfinished::open(&path, Run::default(), RESUME).unwrap();
+        let position = Position { rows: 3, ..file.position().clone() };
+        file.write(b"", b"", &position).unwrap();
+        assert!(path.exists(), "nothing was written");
+        file.write(b"3\n", b"", &position).unwrap();
+        assert!(!path.exists(), "the name is for whole files");
+        assert_eq!(file.finish().unwrap(), Some(problems_of(&path)));
+        assert_eq!(fs::read(&path).unwrap(), b"1\n2\n3\n");
+        assert_eq!(fs::read(problems_of(&path)).unwrap(), b"{}\n");
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn a_killed_removal_of_the_folder_leaves_nothing_in_the_way() {
+        let (folder, path, file) = written("removal");
+        let unfinished = folder_of(&path);
+        file.finish().unwrap();
+        // The names are given, and the state, which is removed first, is gone.
+        fs::create_dir(&unfinished).unwrap();
+        fs::write(unfinished.join(PROBLEMS), "").unwrap();
+        let error = Unfinished::open(&path, Run::default(), NOTHING).unwrap_err().to_string();
+        assert!(error.contains(FILE_EXISTS), "{error}");
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn no_state_is_stored_after_an_error() {
+        let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let (folder, path, mut file) = written("broken");
+        file.save().unwrap();
+        file.problems.write_to(full);
+        let position = Position { rows: 3, failed: 2, ..file.position().clone() };
+        file.write(b"3\n", &[b'x'; 1 << 14], &position).unwrap_err();
+        assert_eq!(file.interrupt().unwrap(), Some((folder_of(&path), 2)));
+        let mut file = Unfinished::open(&path, Run::default(), RESUME).unwrap();
+        assert_eq!(file.position().rows, 2);
+        file.write(b"3\n", b"", &position).unwrap();
+        file.finish().unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"1\n2\n3\n", "the row is there once");
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn a_file_that_comes_during_a_run_stays() {
+        for is_problems in [false, true] {
+            let (folder, path, file) = written("came");
+            let came = if is_problems { problems_of(&path) } else { path.clone() };
+            fs::write(&came, "mine").unwrap();
+            let error = file.finish().unwrap_err().to_string();
+            assert!(error.starts_with(&format!("{}: the file came during", came.display())), "{error}");
+            assert_eq!(fs::read(&came).unwrap(), b"mine");
+            fs::remove_file(came).unwrap();
+            let file = Unfinished::open(&path, Run::default(), RESUME).unwrap();
+            assert_eq!(file.finish().unwrap(), Some(problems_of(&path)));
+            assert_eq!(fs::read(&path).unwrap(), b"1\n2\n");
+            fs::remove_dir_all(folder).unwrap();
+        }
+    }
+
+    #[test]
     fn another_file_of_that_name_is_not_taken_for_the_rows() {
         let (folder, path, file) = written("other");
-        let unfinished = file.interrupt().unwrap().unwrap();
+        let (unfinished, _) = file.interrupt().unwrap().unwrap();
         fs::remove_file(unfinished.join(ROWS)).unwrap();
         for other in ["1\n3\n", "1\n2\n3\n"] {
             fs::write(&path, other).unwrap();

@@ -17,8 +17,8 @@ pub(super) struct UnfinishedFolder {
 pub(super) const ROWS: &str = "rows";
 pub(super) const PROBLEMS: &str = "problems.ndjson";
 pub(super) const STATE: &str = "state.json";
-/// Files of a run. The state is the last one that is removed.
-pub(super) const FILES: [&str; 3] = [ROWS, PROBLEMS, STATE];
+/// Files of a run. The state is the first one that is removed: it is nothing without the others.
+pub(super) const FILES: [&str; 3] = [STATE, ROWS, PROBLEMS];
 
 /// The path of the folder of a file of labels.
 pub(super) fn folder_of(file: &Path) -> PathBuf {
