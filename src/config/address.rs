@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs, UdpSocket};
 
-use super::quoted::quoted;
+use super::quoted::quoted_url;
 
 /// Resolves `IP:PORT`, `NAME:PORT` or `:PORT`. A name is looked up once, here; of its addresses the first IPv4 address
 /// is used, or else the first. Without a host, the address is the wildcard address.
@@ -18,7 +18,7 @@ pub(crate) fn resolve(text: &str) -> Result<SocketAddr, String> {
         Some((name, port)) if is_name(name) => look_up(name, port),
         _ => Err(format!(
             "{} is not an IP address or a name, and a port, such as 0.0.0.0:8080, [::]:8080, localhost:8080 or :8080",
-            quoted(text)
+            quoted_url(text)
         )),
     }
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use clap::Args;
 
 use super::parse::{DAY, MIB, MILLISECOND, SettingsParser};
-use super::quoted::quoted;
+use super::quoted::{is_scheme, quoted, quoted_url};
 
 #[derive(Args, Clone, Debug)]
 pub(crate) struct GuardFlags {
@@ -134,7 +134,7 @@ impl SettingsParser {
         for name in names.iter().filter(|name| name.contains(':') || !is_host_and_port(name)) {
             self.report(
                 flag,
-                format!("{} is not a host name without a port, such as taquin.example.org", quoted(name)),
+                format!("{} is not a host name without a port, such as taquin.example.org", quoted_url(name)),
             );
         }
         names
@@ -204,7 +204,10 @@ impl SettingsParser {
             Some((scheme, place)) if is_scheme(scheme) && is_host_and_port(place) => {
                 match (scheme, place.rsplit_once(':')) {
                     ("http", Some((_, "80"))) | ("https", Some((_, "443"))) => {
-                        format!("{} has the default port of its scheme, which browsers omit; omit it too", quoted(text))
+                        format!(
+                            "{} has the default port of its scheme, which browsers omit; omit it too",
+                            quoted_url(text)
+                        )
                     }
                     _ => return Some(origin),
                 }
@@ -212,7 +215,7 @@ impl SettingsParser {
             _ => format!(
                 "{} is not an origin; an origin is a scheme, a host and an optional port, such as https://example.org or \
                  http://localhost:3000",
-                quoted(text)
+                quoted_url(text)
             ),
         };
         self.report(flag, reason);
@@ -238,12 +241,6 @@ fn parse_rate(text: &str) -> Option<(NonZeroU32, Duration)> {
     let one = if period.starts_with(|first: char| first.is_ascii_alphabetic()) { "1" } else { "" };
     let period = humantime::parse_duration(&format!("{one}{period}")).ok()?;
     (MILLISECOND..=DAY).contains(&period).then_some((requests, period))
-}
-
-/// True for a URI scheme (RFC 3986), in lower case.
-fn is_scheme(text: &str) -> bool {
-    text.starts_with(|first: char| first.is_ascii_lowercase())
-        && text.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'+' | b'.' | b'-'))
 }
 
 pub(crate) fn is_host_and_port(text: &str) -> bool {

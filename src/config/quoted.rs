@@ -4,21 +4,34 @@ use std::borrow::Cow;
 
 /// Quotes a value. User, password, query and fragment of a URL are left out.
 pub(crate) fn quoted(value: &str) -> String {
-    format!("{:?}", without_secrets(value))
+    format!("{:?}", without_secrets(value, false))
 }
 
-fn without_secrets(value: &str) -> Cow<'_, str> {
+/// Quotes the value of a setting that is a URL or an address, and so has users and queries also without a scheme.
+pub(crate) fn quoted_url(value: &str) -> String {
+    format!("{:?}", without_secrets(value, true))
+}
+
+fn without_secrets(value: &str, is_url: bool) -> Cow<'_, str> {
     let place = value.find("://").map_or(0, |end| end + 3);
     // A password may contain any character.
-    let user_info = value.rfind('@').filter(|at| place > 0 || value[..*at].contains(':'));
+    let user_info = value.rfind('@').filter(|at| is_url || place > 0 || value[..*at].contains(':'));
     let host = user_info.map_or(place, |at| at.max(place));
-    let end = value[host..].find(['?', '#']).filter(|_| host > 0).map_or(value.len(), |length| host + length);
+    let end = value[host..].find(['?', '#']).filter(|_| is_url || host > 0);
+    let end = end.map_or(value.len(), |length| host + length);
     if user_info.is_none() && end == value.len() {
         return value.into();
     }
-    let scheme = if user_info.is_some_and(|at| at < place) { "" } else { &value[..place] };
+    let scheme = &value[..place];
+    let is_shown = user_info.is_none_or(|at| at > place) && scheme.strip_suffix("://").is_some_and(is_scheme);
     let [before, after] = [user_info.is_some(), end < value.len()].map(|is_hidden| if is_hidden { "…" } else { "" });
-    format!("{scheme}{before}{}{after}", &value[host..end]).into()
+    format!("{}{before}{}{after}", if is_shown { scheme } else { "" }, &value[host..end]).into()
+}
+
+/// True for a URI scheme (RFC 3986), in lower case.
+pub(super) fn is_scheme(text: &str) -> bool {
+    text.starts_with(|first: char| first.is_ascii_lowercase())
+        && text.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'+' | b'.' | b'-'))
 }
 
 #[cfg(test)]
@@ -36,8 +49,25 @@ mod tests {
             ("u:pass@nats://host", "…host"),
             ("https://host/path?key=secret", "https://host/path…"),
             ("https://u@host/#secret", "https://…@host/…"),
+            ("user:SEC://RET@host", "…@host"),
+            ("SECRET token://x@host", "…@host"),
+            ("user:SEC://RET?@host#x", "…@host…"),
         ] {
             assert_eq!(quoted(value), format!("{shown:?}"), "{value}");
+        }
+    }
+
+    #[test]
+    fn a_url_has_secrets_also_without_a_scheme() {
+        for (value, shown) in [
+            ("SECRET@host:4222", "…@host:4222"),
+            ("host:4222?SECRET", "host:4222…"),
+            ("SECRET@host#SECRET", "…@host…"),
+            ("http://SECRET@host", "http://…@host"),
+            ("http://host:4318/path", "http://host:4318/path"),
+            ("collector:4318", "collector:4318"),
+        ] {
+            assert_eq!(quoted_url(value), format!("{shown:?}"), "{value}");
         }
     }
 

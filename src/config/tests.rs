@@ -177,6 +177,12 @@ fn secrets_are_not_printed() {
         }
     }
     assert!(hidden > 100, "most settings reject these: {hidden}");
+    for flag in ["listen", "admin-listen", "otlp-endpoint", "cors-origins", "allowed-hosts"] {
+        for secret in ["hunter2@host:4222", "user:hun://ter2@host", "host:x?hunter2"] {
+            let errors = errors(&[&format!("--{flag}={secret}")]).concat();
+            assert!(!errors.is_empty() && !errors.contains("hun"), "{flag}: {errors}");
+        }
+    }
 }
 
 #[test]

@@ -4,7 +4,7 @@ use clap::Args;
 
 use super::guard::is_host_and_port;
 use super::parse::SettingsParser;
-use super::quoted::quoted;
+use super::quoted::quoted_url;
 
 #[derive(Args, Clone, Debug)]
 pub(crate) struct TraceFlags {
@@ -45,7 +45,7 @@ impl SettingsParser {
         if url.is_none() {
             let reason =
                 "is not an http URL of a host, an optional port and an optional path, such as http://collector:4318";
-            self.report(flag, format!("{} {reason}", quoted(text)));
+            self.report(flag, format!("{} {reason}", quoted_url(text)));
         } else if !cfg!(feature = "otel") {
             self.report(flag, "this build cannot send traces; build with `--features otel`".to_owned());
         }
