@@ -36,7 +36,7 @@ pub enum CheckFinding {
     Unreadable(String),
     /// The manifest has no part of this chunk, or one with another size or digest.
     Digest(u64),
-    /// The counts in the manifest are not those of the parts.
+    /// The counts in the manifest do not match the parts.
     Totals,
     /// The label of the board with this index is wrong.
     Label {
@@ -52,7 +52,7 @@ impl fmt::Display for CheckFinding {
         match self {
             Self::Unreadable(reason) => f.write_str(reason),
             Self::Digest(chunk) => write!(f, "chunk {chunk}: the part is not the one that end.json lists"),
-            Self::Totals => f.write_str("end.json: its counts are not those of the parts"),
+            Self::Totals => f.write_str("end.json: the counts do not match the parts"),
             Self::Label { index, reason } => write!(f, "board {index}: {reason}"),
         }
     }
@@ -75,7 +75,7 @@ pub fn check(job: &StoredJob, sample: u64, offset: u64, resources: &Resources<'_
     let stride = spec.boards.count().div_ceil(sample.max(1));
     let is_sampled = |index: u64| sample > 0 && index % stride == offset % stride;
     let sweep = resources.sweep(job);
-    let mut problems = InputProblems::new(spec.boards.problems_before());
+    let mut problems = InputProblems::new(spec.boards.problems());
     for (chunk, is_done) in (0..).zip(job.done()?) {
         if !is_done {
             check.missing += 1;
@@ -116,7 +116,7 @@ impl StoredJob {
         if !parts.is_empty() {
             self.check_input(spec.boards_of(parts.start).start..spec.boards_of(parts.end - 1).end)?;
         }
-        let mut problems = InputProblems::new(spec.boards.problems_before());
+        let mut problems = InputProblems::new(spec.boards.problems());
         for chunk in parts {
             let (part, _) = self.part(chunk)?.ok_or_else(|| self.missing_part(chunk))?;
             if has_problems {
@@ -130,7 +130,10 @@ impl StoredJob {
     fn check_input(&self, rows: Range<u64>) -> Result<(), JobError> {
         match &self.spec().boards {
             JobBoards::Recipe(_) => Ok(()),
-            JobBoards::Input(input) => input.check(self.files(), &rows).map_err(|source| self.input_error(source)),
+            JobBoards::Input(input) => {
+                let checked = input.reader(self.files()).and_then(|reader| reader.check(&rows));
+                checked.map_err(|source| self.input_error(source))
+            }
         }
     }
 

@@ -7,7 +7,9 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
-use super::files::{Created, Files};
+use super::files::Files;
+use super::input_files::{FOLDER, InputSums, OTHER_INPUT, missing, name_of, of_file};
+use super::input_problems::{InputProblemsWriter, PIECE_ROWS, StoredProblems};
 use crate::domain::{Board, BoardCodec, Puzzle};
 
 /// What a job knows of its input: the boards are in the pieces.
@@ -16,6 +18,8 @@ pub struct InputRecord {
     goal: Board,
     count: u64,
     digest: [u8; 32],
+    /// SHA-256 of the list of the digests of all files.
+    sums: [u8; 32],
     /// The problems of rows before this one are stored.
     problems_before: u64,
 }
@@ -23,7 +27,6 @@ pub struct InputRecord {
 /// Boards of a piece; the last one has what is left.
 pub const PIECE_BOARDS: u64 = 1 << 16;
 
-pub(super) const FOLDER: &str = "input";
 const MAGIC: &[u8; 8] = b"TAQINPT1";
 const HEADER_BYTES: usize = 32;
 
@@ -46,7 +49,7 @@ impl fmt::Display for PieceError {
             Self::NotAPiece => "the file is not a piece of the input of a taquin job",
             Self::Length => "the file is too short or too long",
             Self::Checksum => "a checksum differs",
-            Self::OtherInput => "the file is a piece of another input",
+            Self::OtherInput => OTHER_INPUT,
         })
     }
 }
@@ -54,9 +57,10 @@ impl fmt::Display for PieceError {
 impl std::error::Error for PieceError {}
 
 impl InputRecord {
-    /// Creates the record of an input: the goal of all boards, their number, and the SHA-256 of their bytes.
-    pub(super) fn new(goal: Board, count: u64, digest: [u8; 32]) -> Self {
-        Self { goal, count, digest, problems_before: count }
+    /// Creates the record of an input: the goal of all boards, their number, the SHA-256 of their bytes, and that of the
+    /// list of its files.
+    pub(super) fn new(goal: Board, count: u64, digest: [u8; 32], sums: [u8; 32]) -> Self {
+        Self { goal, count, digest, sums, problems_before: count }
     }
 
     /// Notes that the problems of rows from this one on are not stored, if the rows are no boards.
@@ -90,51 +94,80 @@ impl InputRecord {
         &self.digest
     }
 
+    /// SHA-256 of the list of the digests of all files.
+    pub fn sums(&self) -> &[u8; 32] {
+        &self.sums
+    }
+
+    /// The problems that are stored.
+    pub(super) fn problems(&self) -> StoredProblems {
+        StoredProblems { before: self.problems_before, most_files: self.most_files(), sums: self.sums }
+    }
+
+    fn most_files(&self) -> u64 {
+        self.count.div_ceil(PIECE_BOARDS) + self.count.div_ceil(PIECE_ROWS)
+    }
+
+    /// Begins to read rows.
+    ///
+    /// # Errors
+    /// Those of the files, and [`ErrorKind::InvalidData`] if the list of the files is damaged.
+    pub(super) fn reader<'r>(&'r self, files: &'r dyn Files) -> io::Result<InputReader<'r>> {
+        let sums = InputSums::read(files, self.most_files(), &self.sums)?;
+        Ok(InputReader { record: self, codec: BoardCodec::new(self.goal), files, sums })
+    }
+}
+
+/// Reads rows of an input.
+#[derive(Debug)]
+pub(super) struct InputReader<'r> {
+    record: &'r InputRecord,
+    codec: BoardCodec,
+    files: &'r dyn Files,
+    sums: InputSums,
+}
+
+impl InputReader<'_> {
     /// Reads rows. A row that is no board is `None`.
     ///
     /// # Errors
-    /// Those of the file system, and [`PieceError`] as [`ErrorKind::InvalidData`].
+    /// Those of the files, and [`PieceError`] as [`ErrorKind::InvalidData`]. They name the file.
     ///
     /// # Panics
     /// If there are fewer rows.
-    pub(super) fn read(&self, files: &dyn Files, rows: Range<u64>) -> io::Result<InputBoards> {
-        assert!(rows.end <= self.count, "the input has {} rows", self.count);
-        let codec = BoardCodec::new(self.goal);
-        let size = codec.board_bytes();
+    pub(super) fn read(&self, rows: Range<u64>) -> io::Result<InputBoards> {
+        assert!(rows.end <= self.record.count, "the input has {} rows", self.record.count);
+        let size = self.codec.board_bytes();
         let mut bytes = Vec::with_capacity((rows.end - rows.start) as usize * size);
         for piece in rows.start / PIECE_BOARDS..rows.end.div_ceil(PIECE_BOARDS) {
             let first = piece * PIECE_BOARDS;
-            let file = self.piece(files, piece)?;
+            let file = self.piece(piece)?;
             let boards = &file[HEADER_BYTES..];
             let count = (boards.len() / size) as u64;
             let own = rows.start.max(first) - first..rows.end.min(first + count) - first;
             bytes.extend_from_slice(&boards[own.start as usize * size..own.end as usize * size]);
         }
-        Ok(InputBoards { codec, bytes, next: 0 })
+        Ok(InputBoards { codec: self.codec, bytes, next: 0 })
     }
 
     /// Reads and checks the pieces with these rows.
     ///
     /// # Errors
-    /// Those of [`read`](Self::read). They name the file.
-    pub(super) fn check(&self, files: &dyn Files, rows: &Range<u64>) -> io::Result<()> {
-        (rows.start / PIECE_BOARDS..rows.end.div_ceil(PIECE_BOARDS))
-            .try_for_each(|piece| self.piece(files, piece).map(drop))
+    /// Those of [`read`](Self::read).
+    pub(super) fn check(&self, rows: &Range<u64>) -> io::Result<()> {
+        (rows.start / PIECE_BOARDS..rows.end.div_ceil(PIECE_BOARDS)).try_for_each(|piece| self.piece(piece).map(drop))
     }
 
-    /// The bytes of a piece, which are those of this input.
-    fn piece(&self, files: &dyn Files, piece: u64) -> io::Result<Vec<u8>> {
-        let codec = BoardCodec::new(self.goal);
-        let of_file = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", file_name(piece)));
-        let file = files.get_within(&name(piece), most_bytes(&codec)).map_err(of_file)?;
-        let missing = || io::Error::new(ErrorKind::NotFound, format!("{} is missing", file_name(piece)));
-        let file = file.ok_or_else(missing)?;
-        let first = piece * PIECE_BOARDS;
-        let checked = decode_piece(&codec, first, &file).and_then(|boards| {
-            let is_whole = (boards.len() / codec.board_bytes()) as u64 == PIECE_BOARDS.min(self.count - first);
-            if is_whole { Ok(()) } else { Err(PieceError::OtherInput) }
+    /// The bytes of a piece of this input, and of no other.
+    fn piece(&self, piece: u64) -> io::Result<Vec<u8>> {
+        let name = file_name(piece);
+        let file = self.files.get_within(&name_of(&name), most_bytes(&self.codec));
+        let file = file.map_err(|error| of_file(&name, &error))?.ok_or_else(|| missing(&name))?;
+        let checked = decode_piece(&self.codec, piece * PIECE_BOARDS, &file).and_then(|_| {
+            let is_own = self.sums.of(&name).is_some_and(|digest| Sha256::digest(&file)[..] == digest[..]);
+            if is_own { Ok(()) } else { Err(PieceError::OtherInput) }
         });
-        checked.map_err(|error| of_file(io::Error::new(ErrorKind::InvalidData, error)))?;
+        checked.map_err(|error| of_file(&name, &io::Error::new(ErrorKind::InvalidData, error)))?;
         Ok(file)
     }
 }
@@ -172,6 +205,7 @@ pub struct InputWriter {
     piece: Vec<u8>,
     count: u64,
     digest: Sha256,
+    sums: InputSums,
 }
 
 impl InputWriter {
@@ -182,7 +216,7 @@ impl InputWriter {
     pub fn new(files: Arc<dyn Files>, goal: Board) -> io::Result<Self> {
         files.create_folder(FOLDER)?;
         let codec = BoardCodec::new(goal);
-        Ok(Self { files, codec, piece: Vec::new(), count: 0, digest: Sha256::new() })
+        Ok(Self { files, codec, piece: Vec::new(), count: 0, digest: Sha256::new(), sums: InputSums::default() })
     }
 
     /// Number of rows so far.
@@ -203,15 +237,19 @@ impl InputWriter {
         if self.count.is_multiple_of(PIECE_BOARDS) { self.put() } else { Ok(()) }
     }
 
-    /// Ends the input.
+    /// Ends the input, and stores the list of its files with those of its problems.
     ///
     /// # Errors
     /// Those of [`push`](Self::push).
-    pub fn finish(mut self) -> io::Result<InputRecord> {
+    pub fn finish(mut self, problems: InputProblemsWriter) -> io::Result<InputRecord> {
         if !self.piece.is_empty() {
             self.put()?;
         }
-        Ok(InputRecord::new(*self.codec.goal(), self.count, self.digest.finalize().into()))
+        let (problems_before, problems) = problems.finish()?;
+        self.sums.extend(problems);
+        let sums = self.sums.store(&*self.files)?;
+        let record = InputRecord::new(*self.codec.goal(), self.count, self.digest.finalize().into(), sums);
+        Ok(record.with_problems_before(problems_before))
     }
 
     fn put(&mut self) -> io::Result<()> {
@@ -219,17 +257,9 @@ impl InputWriter {
         let bytes = encode(&self.codec, number * PIECE_BOARDS, &self.piece);
         self.digest.update(&self.piece);
         self.piece.clear();
-        if self.files.put(&name(number), &bytes)? == Created::Existed
-            && self.files.get_within(&name(number), most_bytes(&self.codec))?.is_none_or(|existing| existing != bytes)
-        {
-            return Err(io::Error::new(ErrorKind::InvalidData, PieceError::OtherInput));
-        }
-        Ok(())
+        let is_own = self.sums.put(&*self.files, &file_name(number), &bytes)?;
+        if is_own { Ok(()) } else { Err(io::Error::new(ErrorKind::InvalidData, PieceError::OtherInput)) }
     }
-}
-
-fn name(piece: u64) -> String {
-    format!("{FOLDER}/{}", file_name(piece))
 }
 
 fn file_name(piece: u64) -> String {
@@ -292,9 +322,10 @@ mod tests {
     }
 
     fn write(directory: &Directory, goal: Board, rows: &[Option<Puzzle>]) -> io::Result<InputRecord> {
-        let mut writer = InputWriter::new(Arc::new(directory.clone()), goal)?;
+        let files = Arc::new(directory.clone());
+        let mut writer = InputWriter::new(files.clone(), goal)?;
         rows.iter().try_for_each(|row| writer.push(row.as_ref()))?;
-        writer.finish()
+        writer.finish(InputProblemsWriter::new(files))
     }
 
     #[test]
@@ -306,7 +337,7 @@ mod tests {
             assert_eq!((record.count(), record.goal()), (count, &goal));
             let ends = [0, 1, count / 2, count.saturating_sub(11), count];
             for (start, end) in ends.iter().flat_map(|start| ends.map(|end| (*start, end))).filter(|(a, b)| a <= b) {
-                let read: Vec<_> = record.read(&scratch.0, start..end).unwrap().collect();
+                let read: Vec<_> = record.reader(&scratch.0).unwrap().read(start..end).unwrap().collect();
                 assert_eq!(read, rows[start as usize..end as usize], "{start}..{end} of {count}");
             }
         }
@@ -321,6 +352,29 @@ mod tests {
         assert_eq!(write(&scratch.0, goal, &rows).unwrap(), record);
         let error = write(&scratch.0, goal, &rows[1..]).unwrap_err();
         assert_eq!(error.to_string(), PieceError::OtherInput.to_string());
+    }
+
+    #[test]
+    fn a_piece_of_another_input_of_the_same_shape_is_rejected_by_every_range_with_it() {
+        let (goal, count) = (goal(3, 3), PIECE_BOARDS + 20);
+        let [own, other] = [Scratch::new(), Scratch::new()];
+        let all = rows(goal, count);
+        let record = write(&own.0, goal, &all).unwrap();
+        let mut others = all.clone();
+        others.swap(count as usize - 1, count as usize - 2);
+        assert_eq!(write(&other.0, goal, &others).unwrap().count(), count);
+        let piece = name_of(&file_name(1));
+        std::fs::copy(other.0.path().join(&piece), own.0.path().join(&piece)).unwrap();
+        let reader = record.reader(&own.0).unwrap();
+        assert_eq!(reader.read(0..PIECE_BOARDS).unwrap().count() as u64, PIECE_BOARDS);
+        for range in [PIECE_BOARDS..count, PIECE_BOARDS..PIECE_BOARDS + 1, 0..count] {
+            let expected = format!("{}: {}", file_name(1), PieceError::OtherInput);
+            assert_eq!(reader.check(&range).unwrap_err().to_string(), expected);
+            assert_eq!(reader.read(range).unwrap_err().to_string(), expected);
+        }
+        std::fs::copy(other.0.path().join("input/SHA256SUMS"), own.0.path().join("input/SHA256SUMS")).unwrap();
+        let error = record.reader(&own.0).unwrap_err();
+        assert!(error.kind() == ErrorKind::InvalidData && error.to_string().starts_with("SHA256SUMS: "), "{error}");
     }
 
     #[test]

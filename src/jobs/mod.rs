@@ -13,8 +13,9 @@
 //! - `stored_job`: the files of a job
 //! - `chunk_size`: boards of a chunk, from the cost of a sample
 //! - `spec`: the description of a job
-//! - `input_problems`: why rows of an input are no boards
 //! - `input`: boards of an input, packed
+//! - `input_problems`: why rows of an input are no boards
+//! - `input_files`: the files of an input, and the list of their digests
 //! - `recipe`: boards that a short text describes
 //! - `lines`: labels as JSON and CSV
 //! - `parquet_file`: labels as Parquet, in builds with the feature `parquet`
@@ -40,6 +41,7 @@ mod files;
 mod folder;
 mod hex;
 mod input;
+mod input_files;
 mod input_problems;
 mod lines;
 mod manifest;
@@ -72,7 +74,7 @@ pub use files::{Created, Files, SMALL_FILE, WriteFile};
 pub use folder::Folder;
 pub use hex::{hex, sha256_hex};
 pub use input::{InputBoards, InputRecord, InputWriter, PIECE_BOARDS, PieceError, decode_piece};
-pub use input_problems::{InputProblems, InputProblemsWriter};
+pub use input_problems::{InputProblems, InputProblemsWriter, StoredProblems};
 pub use lines::{CsvColumns, board_json, label_json};
 pub use manifest::{EndState, JobEnd, Manifest, ManifestPart, Totals};
 pub use new_file::{NewFile, is_temporary};

@@ -215,6 +215,7 @@ mod tests {
     use crate::jobs::files::Files;
     use crate::jobs::files::tests::{FailingFiles, Failure, FilesInMemory};
     use crate::jobs::input::InputWriter;
+    use crate::jobs::input_problems::InputProblemsWriter;
     use crate::jobs::recipe::Recipe;
     use crate::jobs::spec::{JobBoards, JobSpec};
     use crate::service::{RequestedLimits, ServiceError, Tier, Want};
@@ -242,7 +243,7 @@ mod tests {
                 let puzzle = Puzzle::try_new(random_board(&goal, &mut random), goal).unwrap();
                 writer.push((row % 7 != 3).then_some(&puzzle))?;
             }
-            writer.finish().map(JobBoards::Input)
+            writer.finish(InputProblemsWriter::new(Arc::clone(files))).map(JobBoards::Input)
         }
     }
 

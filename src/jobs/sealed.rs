@@ -14,7 +14,7 @@ pub enum SealError {
     /// The file does not end with a checksum.
     #[error("the file does not end with its checksum")]
     Missing,
-    /// The checksum is that of another text.
+    /// The checksum does not match the text.
     #[error("the checksum differs")]
     Differs,
 }
@@ -89,7 +89,7 @@ fn members_of(sealed: &[u8]) -> Result<&[u8], SealError> {
 /// Reads a sealed JSON object whose member `format` is `format`.
 ///
 /// # Errors
-/// [`FormatError`]: that of the format, if there is another one, whether that has checksums or not.
+/// [`FormatError`]. A wrong format is reported first, with or without a checksum.
 pub fn read_sealed<T: DeserializeOwned>(sealed: &[u8], format: &'static str) -> Result<T, FormatError> {
     let checked = check_seal(sealed);
     // Without a checksum it is of another version, or damaged.
@@ -144,12 +144,12 @@ pub fn seal_of_lines(lines: &[u8]) -> String {
     format!("{}{}{}", LINE[0], hex(&Sha256::digest(lines)), LINE[1])
 }
 
-/// Reads lines of JSON to their end, of which the last one is [`seal_of_lines`]. It takes little memory, however long the
-/// lines are.
+/// Reads lines of JSON to their end, of which the last one is [`seal_of_lines`], and returns the SHA-256 of all of them. It
+/// takes little memory, however long the lines are.
 ///
 /// # Errors
 /// Those of the file, and [`SealError`] as [`io::ErrorKind::InvalidData`].
-pub fn check_lines(lines: &mut dyn BufRead) -> io::Result<()> {
+pub fn check_lines(lines: &mut dyn BufRead) -> io::Result<[u8; 32]> {
     let (mut digest, mut last) = (Sha256::new(), Vec::new());
     loop {
         let mut line = Vec::new();
@@ -160,8 +160,9 @@ pub fn check_lines(lines: &mut dyn BufRead) -> io::Result<()> {
         digest.update(&last);
         last = line;
     }
+    let whole = digest.clone().chain_update(&last).finalize().into();
     let error = match split(&last, LINE) {
-        Some((b"", own)) if hex(&digest.finalize()).as_bytes() == own => return Ok(()),
+        Some((b"", own)) if hex(&digest.finalize()).as_bytes() == own => return Ok(whole),
         Some((b"", _)) => SealError::Differs,
         _ => SealError::Missing,
     };
@@ -227,7 +228,7 @@ mod tests {
         let check = |mut text: &[u8]| check_lines(&mut text);
         for lines in ["", "{\"index\":3}\n", "{\"index\":3}\n{\"index\":17}\n"] {
             let sealed = [lines, &seal_of_lines(lines.as_bytes())].concat();
-            check(sealed.as_bytes()).unwrap();
+            assert_eq!(check(sealed.as_bytes()).unwrap()[..], Sha256::digest(&sealed)[..]);
             for_each_damage(sealed.as_bytes(), |damaged| {
                 let error = check(damaged).expect_err(&String::from_utf8_lossy(damaged));
                 assert_eq!(error.kind(), io::ErrorKind::InvalidData);

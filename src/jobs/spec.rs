@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::hex::{hex, unhex};
 use super::input::InputRecord;
+use super::input_problems::StoredProblems;
 use super::part::MAX_ROWS;
 use super::recipe::Recipe;
 use super::sealed::{FormatError, read_sealed, seal};
@@ -56,9 +57,9 @@ impl JobBoards {
         }
     }
 
-    /// The problems of rows before this one are stored, if the rows are no boards.
-    pub fn problems_before(&self) -> u64 {
-        if let Self::Input(input) = self { input.problems_before() } else { 0 }
+    /// The stored problems of rows that are no boards.
+    pub fn problems(&self) -> StoredProblems {
+        if let Self::Input(input) = self { input.problems() } else { StoredProblems::default() }
     }
 
     /// Number of boards, or of rows of the input.
@@ -81,7 +82,7 @@ pub enum SpecError {
     Member(&'static str),
 }
 
-const FORMAT: &str = "taquin-job-2";
+const FORMAT: &str = "taquin-job-3";
 
 /// Most chunks of a job, so that a list of them fits into memory.
 const MAX_CHUNKS: u64 = 1 << 24;
@@ -104,7 +105,7 @@ struct SpecJson {
 #[serde(rename_all = "snake_case")]
 enum BoardsJson {
     Random { rows: usize, cols: usize, seed: String, count: u64 },
-    Input { rows: usize, cols: usize, count: u64, sha256: String, problems_before: u64 },
+    Input { rows: usize, cols: usize, count: u64, sha256: String, problems_before: u64, sums_sha256: String },
 }
 
 #[derive(Serialize, Deserialize, Default)]
@@ -116,9 +117,6 @@ struct LimitsJson {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     nodes: Option<u64>,
 }
-
-/// Names of the tiers, as in the settings.
-const TIERS: [(Tier, &str); 3] = [(Tier::Small, "small"), (Tier::Standard, "standard"), (Tier::Large, "large")];
 
 impl JobSpec {
     /// The text of `spec.json`. Equal specifications have equal bytes.
@@ -132,8 +130,9 @@ impl JobSpec {
             boards: match boards {
                 JobBoards::Recipe(recipe) => BoardsJson::Random { rows, cols, seed: recipe.seed().to_owned(), count },
                 JobBoards::Input(input) => {
-                    let (sha256, problems_before) = (hex(input.digest()), input.problems_before());
-                    BoardsJson::Input { rows, cols, count, sha256, problems_before }
+                    let (sha256, sums_sha256) = (hex(input.digest()), hex(input.sums()));
+                    let problems_before = input.problems_before();
+                    BoardsJson::Input { rows, cols, count, sha256, problems_before, sums_sha256 }
                 }
             },
             goal: goal.to_string(),
@@ -143,7 +142,7 @@ impl JobSpec {
                 expanded: limits.expanded,
                 nodes: limits.nodes,
             },
-            tables: TIERS[*tables as usize].1.to_owned(),
+            tables: tables.name().to_owned(),
             chunk: *chunk,
         };
         let mut bytes = serde_json::to_vec_pretty(&json).expect("it has only texts and numbers");
@@ -167,10 +166,7 @@ impl JobSpec {
                 expanded: json.limits.expanded,
                 nodes: json.limits.nodes,
             },
-            tables: TIERS
-                .into_iter()
-                .find_map(|(tier, name)| (name == json.tables).then_some(tier))
-                .ok_or(SpecError::Member("tables"))?,
+            tables: Tier::ALL.into_iter().find(|tier| tier.name() == json.tables).ok_or(SpecError::Member("tables"))?,
             chunk: json.chunk,
             version: json.version,
         };
@@ -260,9 +256,11 @@ impl BoardsJson {
             Self::Random { seed, count, .. } => {
                 Recipe::try_new(goal, &seed, count).map(JobBoards::Recipe).map_err(|_| wrong)
             }
-            Self::Input { count, sha256, problems_before, .. } => {
-                let digest = unhex(&sha256).filter(|_| (1..=Recipe::MAX_COUNT).contains(&count)).ok_or(wrong)?;
-                Ok(JobBoards::Input(InputRecord::new(goal, count, digest).with_problems_before(problems_before)))
+            Self::Input { count, sha256, problems_before, sums_sha256, .. } => {
+                let digests = unhex(&sha256).zip(unhex(&sums_sha256));
+                let is_count = (1..=Recipe::MAX_COUNT).contains(&count);
+                let (digest, sums) = digests.filter(|_| is_count).ok_or(wrong)?;
+                Ok(JobBoards::Input(InputRecord::new(goal, count, digest, sums).with_problems_before(problems_before)))
             }
         }
     }
@@ -294,7 +292,7 @@ mod tests {
     fn a_specification_is_read_as_written() {
         let limits = RequestedLimits { time: Some(Duration::from_millis(50)), expanded: Some(7), nodes: Some(9) };
         let goal = Board::snail(Size::try_from((2, 7)).unwrap());
-        let input = InputRecord::new(goal, 77, [5; 32]);
+        let input = InputRecord::new(goal, 77, [5; 32], [6; 32]);
         for spec in [
             spec(4, 4),
             spec(3, 3),
@@ -352,11 +350,12 @@ mod tests {
         let (goal, count) = (*own.boards.goal(), own.boards.count());
         let seed = with(JobBoards::Recipe(Recipe::try_new(goal, "t", count).unwrap()));
         assert_eq!(own.difference(&seed), Some("seed"));
-        let input = |byte| with(JobBoards::Input(InputRecord::new(goal, count, [byte; 32])));
+        let input = |byte| with(JobBoards::Input(InputRecord::new(goal, count, [byte; 32], [0; 32])));
         assert_eq!(own.difference(&input(1)), Some("input"));
         assert_eq!(input(1).difference(&input(2)), Some("input"));
         assert_eq!(input(1).difference(&input(1)), None);
-        let untold = with(JobBoards::Input(InputRecord::new(goal, count, [1; 32]).with_problems_before(3)));
+        let untold = InputRecord::new(goal, count, [1; 32], [9; 32]).with_problems_before(3);
+        let untold = with(JobBoards::Input(untold));
         assert_eq!(input(1).difference(&untold), None, "the texts of problems do not count");
         assert!(own.has_unique_labels() && !spec(5, 5).has_unique_labels());
         assert!(spec(5, 5).depends_on_time() && !own.depends_on_time());

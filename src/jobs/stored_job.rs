@@ -11,7 +11,8 @@ use sha2::{Digest, Sha256};
 use super::chunk_size::SampledBoards;
 use super::directory::Directory;
 use super::files::{Created, Files, SMALL_FILE};
-use super::input::{self, InputBoards, InputRecord};
+use super::input::{InputBoards, InputRecord};
+use super::input_files::{self, SPEC};
 use super::part::{Part, PartError, PartHeader};
 use super::recipe::Recipe;
 use super::spec::{JobBoards, JobSpec, SpecError};
@@ -78,8 +79,6 @@ pub enum JobError {
     WrongSolution,
 }
 
-/// Name of the file that describes a job.
-pub(super) const SPEC: &str = "spec.json";
 const PARTS: &str = "parts";
 const PART_EXTENSION: &str = ".tqp";
 /// Name of the file that ends a job.
@@ -142,7 +141,7 @@ impl StoredJob {
     pub(super) fn damaged(files: Arc<dyn Files>) -> Self {
         let smallest = Size::try_from((Size::MIN_SIDE, Size::MIN_SIDE)).expect("it is a size");
         let goal = Board::blank_last(smallest);
-        let boards = JobBoards::Input(InputRecord::new(goal, 0, [0; 32]));
+        let boards = JobBoards::Input(InputRecord::new(goal, 0, [0; 32], [0; 32]));
         let (want, limits) = (Want::default(), RequestedLimits::default());
         let spec = JobSpec { boards, want, limits, tables: Tier::Small, chunk: 1, version: String::new() };
         Self { files, spec, digest: [0; 32] }
@@ -161,7 +160,7 @@ impl StoredJob {
     /// Removes what killed processes left of files that were not finished. What cannot be removed takes room, and
     /// nothing else.
     pub(super) fn clean(&self) {
-        for folder in ["", PARTS, input::FOLDER] {
+        for folder in ["", PARTS, input_files::FOLDER] {
             let _ = self.files.clean(folder);
         }
     }
@@ -289,7 +288,8 @@ impl StoredJob {
         Ok(match &self.spec.boards {
             JobBoards::Recipe(recipe) => JobRows::Drawn { recipe: recipe.clone(), indices },
             JobBoards::Input(input) => {
-                JobRows::Read(input.read(self.files(), indices).map_err(|source| self.input_error(source))?)
+                let read = input.reader(self.files()).and_then(|reader| reader.read(indices));
+                JobRows::Read(read.map_err(|source| self.input_error(source))?)
             }
         })
     }
@@ -324,7 +324,7 @@ impl StoredJob {
 
     /// The error of a file of the input. It names the file.
     pub fn input_error(&self, source: io::Error) -> JobError {
-        self.file_error(input::FOLDER, source)
+        self.file_error(input_files::FOLDER, source)
     }
 
     /// The error of a file of the job.
@@ -342,8 +342,9 @@ impl JobBoards {
         match self {
             Self::Recipe(recipe) => Ok(SampledBoards::of_recipe(recipe)),
             Self::Input(input) => {
-                let board = |index| Ok(input.read(files, index..index + 1)?.next().flatten());
-                let error = |source| JobError::File { path: files.path_of(input::FOLDER), source };
+                let error = |source| JobError::File { path: files.path_of(input_files::FOLDER), source };
+                let reader = input.reader(files).map_err(error)?;
+                let board = |index| Ok(reader.read(index..index + 1)?.next().flatten());
                 SampledBoards::try_new(*input.goal(), input.count(), board).map_err(error)
             }
         }

@@ -56,7 +56,7 @@ struct Case<'t> {
 const RECORD: &str = "record";
 const CSV: &str = "text/csv";
 const OF_RECIPE: [&str; 5] = [RECORD, "spec.json", "end.json", "README.md", "parts/0000000000.tqp"];
-const OF_INPUT: [&str; 7] = [
+const OF_INPUT: [&str; 8] = [
     RECORD,
     "spec.json",
     "end.json",
@@ -64,6 +64,7 @@ const OF_INPUT: [&str; 7] = [
     "parts/0000000000.tqp",
     "input/0000000000.tqb",
     "input/0000000000.ndjson",
+    "input/SHA256SUMS",
 ];
 /// Time of a request or a command in which nothing waits for anything.
 const PROMPT: Duration = Duration::from_secs(20);
@@ -362,4 +363,38 @@ async fn a_running_job_whose_files_are_damaged_fails_when_they_are_read() {
     let failed = job(&taquin, &created).await;
     assert!(failed["reason"].as_str().is_some_and(|reason| reason.contains("0000000000.ndjson")), "{failed}");
     taquin.send(results().accept(CSV)).await.problem("not-found");
+}
+
+#[tokio::test]
+async fn a_file_of_another_input_of_the_same_shape_is_damage() {
+    let directory = Directory::new("damage-exchanged");
+    let service = directory.start(&[]).await;
+    let taquin = service.client();
+    let create = async |board: &str, fault: &str| {
+        let body = upload(&vec![board.to_owned(); 50]).replace("1 2 3\n", fault);
+        let created = taquin.send(Question::post("/jobs").body("application/x-ndjson", body)).await.expect(202).json();
+        completed(&taquin, &created).await
+    };
+    // Both boards need 31 moves, and the faults are in the same rows.
+    let other = create("647850321", "1 2 4\n").await;
+    for (file, is_for_csv) in [("0000000000.tqb", true), ("0000000000.ndjson", false), ("SHA256SUMS", true)] {
+        let own = create("867254301", "1 2 3\n").await;
+        let folder = directory.job(&own);
+        let [own_file, others] = [&folder, &directory.job(&other)].map(|folder| folder.join("input").join(file));
+        assert_eq!(fs::metadata(&own_file).expect("a file").len(), fs::metadata(&others).expect("a file").len());
+        fs::copy(&others, &own_file).expect("a copy");
+        let results = || Question::get(&format!("/jobs/{}/results", id(&own)));
+        let csv = taquin.send(results().accept(CSV)).await;
+        assert_eq!(csv.status, if is_for_csv { 404 } else { 200 }, "{file}: {csv}");
+        taquin.send(results()).await.problem("not-found");
+        let failed = job(&taquin, &own).await;
+        assert_eq!(failed["state"], "failed", "{file}: {failed}");
+        assert!(failed["reason"].as_str().is_some_and(|reason| reason.contains(file)), "{failed}");
+        for (arguments, code) in [(&["--sample=0", "--verify"][..], 3), (&[], 1)] {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_taquin"));
+            let ran = command.args(["batch", "--tables=small"]).args(arguments).arg(&folder).output().expect("it runs");
+            let text = String::from_utf8_lossy(&ran.stderr);
+            assert!(ran.status.code() == Some(code) && text.contains(file), "{file}: {:?} {text}", ran.status);
+        }
+    }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::thread::sleep;
@@ -397,6 +398,37 @@ fn a_directory_stores_the_rows_of_a_file() {
     fs::write(&input, &rows).unwrap();
     assert_eq!(batch(&command).status.code(), Some(3));
     assert_eq!(fs::read(&part).unwrap(), original);
+}
+
+#[test]
+fn what_an_interrupted_reader_of_an_input_left_is_replaced() {
+    let scratch = Scratch::new("interrupted-input");
+    let board = |row: usize| if row % 10 == 9 { "what\n" } else { "867254301\n" };
+    let rows = |range: std::ops::Range<usize>| range.map(board).collect::<String>();
+    let input = scratch.path("in.ndjson");
+    fs::write(&input, rows(0..200)).unwrap();
+    // One half of a piece of problems, and of two: with another fault, and with other rows at fault.
+    let (half, other, more) = (rows(0..100), rows(0..100).replace("what", "that"), rows(3..9_000));
+    for (number, begin) in [half, other, more].into_iter().enumerate() {
+        let directory = scratch.path(&format!("job{number}"));
+        let mut child = command(&format!("- -o {directory}"));
+        let child = child.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
+        let mut child = child.spawn().expect("the binary runs");
+        let mut stdin = child.stdin.take().unwrap();
+        stdin.write_all(begin.as_bytes()).unwrap();
+        sleep(Duration::from_secs(1));
+        signal(&child, "INT");
+        sleep(Duration::from_millis(200));
+        drop(stdin);
+        let ended = child.wait_with_output().unwrap();
+        assert_eq!(ended.status.code(), Some(130), "{}", stderr_of(&ended));
+        assert!(!stderr_of(&ended).contains("faulty row"), "they are not all stored: {}", stderr_of(&ended));
+        let whole = batch(&format!("{input} -o {directory}"));
+        assert_eq!(whole.status.code(), Some(3), "{}", stderr_of(&whole));
+        let export = batch(&directory);
+        assert_eq!((export.status.code(), json_lines(&export.stdout).len()), (Some(3), 200), "{}", stderr_of(&export));
+        assert_clean(&batch(&format!("--verify {directory} --sample 200")));
+    }
 }
 
 /// Names of the files of a directory, in order; none if there is no directory.

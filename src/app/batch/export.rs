@@ -134,7 +134,7 @@ impl Session {
         const BLOCK_ROWS: u64 = 1 << 16;
         let chunk = u64::from(job.spec().chunk);
         let make = move |rows: Range<u64>, take: &mut TakeIndexedRow<'_>| {
-            let mut problems = InputProblems::new(job.spec().boards.problems_before());
+            let mut problems = InputProblems::new(job.spec().boards.problems());
             (rows.start / chunk..rows.end.div_ceil(chunk))
                 .try_for_each(|chunk| self.read_chunk(job, chunk, &rows, &mut problems, take))
         };

@@ -169,12 +169,15 @@ impl Session {
                 Ok(())
             },
         )?;
-        problems.finish().map_err(error)?;
+        if end == TaskEnd::Cancelled {
+            return Ok(None);
+        }
+        let record = writer.finish(problems).map_err(error)?;
         if faulty > 0 {
             let files = directory.join("input/*.ndjson");
             say(format_args!("{}: see {}", counted(faulty, "faulty row"), files.display()));
         }
-        if end == TaskEnd::Cancelled { Ok(None) } else { writer.finish().map(Some).map_err(error) }
+        Ok(Some(record))
     }
 }
 

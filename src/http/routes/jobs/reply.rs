@@ -94,7 +94,9 @@ fn spec(spec: &JobSpec) -> Value {
             members.shift_remove(of_file);
         }
         if let Some(input) = members.get_mut("input").and_then(Value::as_object_mut) {
-            input.shift_remove("problems_before");
+            for of_files in ["problems_before", "sums_sha256"] {
+                input.shift_remove(of_files);
+            }
         }
     }
     json

@@ -195,7 +195,7 @@ type PartRows = Box<dyn Iterator<Item = IndexedRow> + Send>;
 
 impl RowWriter {
     fn new(caller: &Caller, job: Arc<Job>, lines: LabelLines, parts: Range<u64>, _reservation: Reservation) -> Self {
-        let problems = InputProblems::new(job.stored().spec().boards.problems_before());
+        let problems = InputProblems::new(job.stored().spec().boards.problems());
         let (engine, readers) = (Arc::clone(&caller.engine), Arc::clone(&caller.readers));
         Self { engine, job, lines, problems, has_header: false, parts, rows: None, readers, _reservation }
     }

@@ -145,9 +145,8 @@ impl Packer {
 
     fn finish(self) -> Result<(NewFolder, InputRecord), Problem> {
         let Some((_, writer)) = self.input else { return Err(no_board(self.rows, self.first_problem)) };
-        let record = writer.finish().map_err(of_file)?;
-        let problems_before = self.problems.finish().map_err(of_file)?;
-        Ok((self.folder, record.with_problems_before(problems_before)))
+        let record = writer.finish(self.problems).map_err(of_file)?;
+        Ok((self.folder, record))
     }
 }
 

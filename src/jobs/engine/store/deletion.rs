@@ -11,7 +11,8 @@ use super::record::name_of;
 use super::{FOLDERS, FoundRecord, JobStore, report_useless};
 use crate::jobs::engine::id::{FolderName, JobId};
 use crate::jobs::files::{Created, Files as _};
-use crate::jobs::stored_job::{JobError, SPEC};
+use crate::jobs::input_files::SPEC;
+use crate::jobs::stored_job::JobError;
 
 /// The ids and folders of jobs, and what is wrong with the record of another one.
 type FoldersOfJobs = (Vec<(JobId, FolderName)>, Option<io::Error>);
