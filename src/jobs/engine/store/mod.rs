@@ -103,8 +103,8 @@ impl JobStore {
         self.own.is_none()
     }
 
-    /// The time of the clock that dates files; `None` if it cannot be read now. That of this process may be another one
-    /// if the place is shared.
+    /// The time of the clock that dates files; `None` if it cannot be read now. The process clock may differ if the place is
+    /// shared.
     pub(super) fn now(&self) -> Option<SystemTime> {
         if !self.is_shared() {
             return Some(SystemTime::now());
@@ -131,9 +131,11 @@ impl JobStore {
     /// Those of the files.
     pub(super) fn begin(&self) -> io::Result<NewFolder> {
         let name = FolderName::random()?;
-        self.files.create_folder(&format!("{FOLDERS}/{name}"))?;
         let files = Arc::new(self.folder(name));
-        Ok(NewFolder::new(name, files, Arc::clone(&self.making), self.is_shared()))
+        // Before the folder is there, which would be removed as one without a record otherwise.
+        let folder = NewFolder::new(name, files, Arc::clone(&self.making), self.is_shared());
+        folder.files().create_folder("")?;
+        Ok(folder)
     }
 
     fn folder(&self, name: FolderName) -> Folder {

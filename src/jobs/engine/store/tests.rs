@@ -202,3 +202,22 @@ fn a_directory_belongs_to_one_store_which_clears_it() {
     store.prepare().unwrap();
     assert_eq!(folders(&store).len(), 1);
 }
+
+#[test]
+fn a_folder_is_not_removed_as_one_without_a_record_while_it_is_created() {
+    let scratch = Scratch::new();
+    let store = JobStore::in_directory(scratch.0.path()).unwrap();
+    store.prepare().unwrap();
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_over.load(Ordering::Relaxed) {
+                store.remove_unnamed(Duration::ZERO).unwrap();
+            }
+        });
+        let is_kept = |_| store.begin().and_then(|folder| folder.files().put("file", b"")).is_ok();
+        let kept = (0..300).filter(|number| is_kept(*number)).count();
+        is_over.store(true, Ordering::Relaxed);
+        assert_eq!(kept, 300);
+    });
+}
