@@ -1,6 +1,7 @@
 //! `GET /jobs/{id}/parts/{part}`: the labels of a chunk as they are stored (docs/adr/0043).
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
@@ -36,8 +37,11 @@ pub(in crate::http::routes) async fn part(
     let reservation = reserve_if_long(state.service(), caller.token, usize::try_from(length).unwrap_or(usize::MAX))?;
     let read = caller.read(&job, move |job| existing_part(job, number, job.stored().part_bytes(number)?)).await?;
     let bytes = read.ok_or_else(|| not_yet(&job, number))?;
-    let _reader = caller.readers.acquire().await.map_err(|_| Problem::internal())?;
-    let digested = move || (sha256_hex(&bytes), with_reservation(bytes, reservation));
+    let reader = Arc::clone(&caller.readers).acquire_owned().await.map_err(|_| Problem::internal())?;
+    let digested = move || {
+        let _reader = reader;
+        (sha256_hex(&bytes), with_reservation(bytes, reservation))
+    };
     let (digest, bytes) = blocking(digested).await?;
     let tag = HeaderValue::try_from(format!("\"{digest}\"")).map_err(|_| Problem::internal())?;
     respond(&method, &headers, bytes, &tag)

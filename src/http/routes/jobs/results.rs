@@ -62,7 +62,7 @@ pub(in crate::http::routes) async fn results(
     let spec = job.stored().spec();
     let lines = LabelLines::new(spec.boards.goal().size(), spec.want, spec.limits, media_type == MediaType::Csv);
     let reservation = reserve(&state, &caller, &job, parts.start).await?;
-    check(&caller, &job, parts.clone(), !lines.is_csv()).await?;
+    let reservation = check(&caller, &job, parts.clone(), !lines.is_csv(), reservation).await?;
     let mut response = stream_head(media_type);
     if method == Method::HEAD {
         return Ok(response);
@@ -84,11 +84,22 @@ pub(in crate::http::routes) async fn results(
     Ok(response)
 }
 
-/// Checks the files before the first byte is sent.
-async fn check(caller: &Caller, job: &Arc<Job>, parts: Range<u64>, has_problems: bool) -> Result<(), Problem> {
-    let _reader = caller.readers.acquire().await.map_err(|_| Problem::internal())?;
+/// Checks the files before the first byte is sent. If the client leaves meanwhile, the check goes on, with its memory and
+/// its permit.
+async fn check(
+    caller: &Caller,
+    job: &Arc<Job>,
+    parts: Range<u64>,
+    has_problems: bool,
+    reservation: Reservation,
+) -> Result<Reservation, Problem> {
+    let reader = Arc::clone(&caller.readers).acquire_owned().await.map_err(|_| Problem::internal())?;
     let engine = Arc::clone(&caller.engine);
-    caller.read(job, move |job| engine.check_rows(job, parts, has_problems)).await
+    let checked = move |job: &Job| {
+        let _reader = reader;
+        engine.check_rows(job, parts, has_problems).map(|()| reservation)
+    };
+    caller.read(job, checked).await
 }
 
 /// Reserves the memory of the response for parts from `first` on.
@@ -157,9 +168,12 @@ async fn next_piece(mut writer: RowWriter) -> io::Result<Option<(Bytes, RowWrite
                 };
                 writer = loaded;
             }
-            let _reader = Arc::clone(&writer.readers).acquire_owned().await.map_err(io::Error::other)?;
-            let written =
-                blocking(move || writer.piece().map_err(|error| writer.cut(error)).map(|piece| (piece, writer))).await;
+            let reader = Arc::clone(&writer.readers).acquire_owned().await.map_err(io::Error::other)?;
+            let write = move || {
+                let _reader = reader;
+                writer.piece().map_err(|error| writer.cut(error)).map(|piece| (piece, writer))
+            };
+            let written = blocking(write).await;
             let (piece, after) = written.map_err(|problem| io::Error::other(problem.detail))??;
             if !piece.is_empty() {
                 return Ok(Some((piece.into(), after)));
