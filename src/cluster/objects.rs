@@ -34,8 +34,8 @@ pub enum OpenError {
     /// The URL or the environment is wrong.
     #[error(transparent)]
     Bucket(#[from] BucketError),
-    /// A service without a queue has the directory.
-    #[error("{0} is in use by a service without --nats, which no other process may share it with")]
+    /// A service without a queue has the directory, or a command writes into it.
+    #[error("{0} is in use by a service without --nats, or by `taquin batch`, with which no service may share it")]
     InUse(PathBuf),
     /// The directory cannot be created.
     #[error("directory {path}: {source}")]

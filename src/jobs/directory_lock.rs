@@ -4,6 +4,7 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::file_system::{is_same_file, open_regular};
 
@@ -18,8 +19,8 @@ pub enum DirectoryUse {
 
 /// A lock of a directory and of its file `lock`, as long as it exists.
 ///
-/// The lock of the directory cannot be removed as a file can. Only the lock of the file is seen by other machines, if
-/// the file system is that of a network.
+/// The lock of the directory cannot be removed as a file can. On a network file system, only the lock of the file is seen
+/// by other machines.
 #[derive(Debug)]
 pub struct DirectoryLock {
     directory: File,
@@ -27,6 +28,9 @@ pub struct DirectoryLock {
 }
 
 /// Keeps the stores of services, into which a command writes, from being opened by a service.
+///
+/// Commands share a store as services with a queue do, but not with these: a command locks the folder `data` of the store
+/// too, which services look at and do not lock.
 #[derive(Debug)]
 pub struct OutputLock {
     _locked: Vec<File>,
@@ -35,7 +39,11 @@ pub struct OutputLock {
 /// The file of a directory that processes lock.
 pub const DIRECTORY_LOCK: &str = "lock";
 /// Folders of each store of a service.
-const FOLDERS: [&str; 2] = ["data", "jobs"];
+const FOLDERS: [&str; 2] = [DATA, "jobs"];
+const DATA: &str = "data";
+/// How long a service looks whether a command writes into its store: others may be looking at the same moment.
+const LOOKS: u32 = 20;
+const PAUSE: Duration = Duration::from_millis(10);
 
 impl DirectoryLock {
     /// Locks a directory that exists.
@@ -44,18 +52,22 @@ impl DirectoryLock {
     /// [`TryLockError::WouldBlock`] if another process uses it otherwise; those of the file system.
     pub fn take(path: &Path, usage: DirectoryUse) -> Result<Self, TryLockError> {
         let directory = File::open(path).map_err(TryLockError::Error)?;
-        if let Err(TryLockError::WouldBlock) = lock(&directory, usage) {
+        if is_locked(lock(&directory, usage)) {
             return Err(TryLockError::WouldBlock);
         }
-        let path = path.join(DIRECTORY_LOCK);
+        let lock_file = path.join(DIRECTORY_LOCK);
         loop {
             let mut options = OpenOptions::new();
             options.create(true).write(true).truncate(false).mode(0o600);
-            let file = open_regular(&path, &mut options).map_err(TryLockError::Error)?;
+            let file = open_regular(&lock_file, &mut options).map_err(TryLockError::Error)?;
             lock(&file, usage)?;
             // Between opening and locking, it may have been removed.
-            if is_at(&file, &path).map_err(TryLockError::Error)? {
-                return Ok(Self { directory, _file: file });
+            if is_at(&file, &lock_file).map_err(TryLockError::Error)? {
+                return if is_output(path) {
+                    Err(TryLockError::WouldBlock)
+                } else {
+                    Ok(Self { directory, _file: file })
+                };
             }
         }
     }
@@ -93,17 +105,45 @@ impl OutputLock {
         let is_store = |path: &Path| FOLDERS.iter().all(|folder| path.join(folder).is_dir());
         let mut locked = Vec::new();
         for store in path.ancestors().filter(|above| is_written(above) && is_store(above)) {
-            let lock_file = open_regular(&store.join(DIRECTORY_LOCK), OpenOptions::new().read(true));
-            for file in [File::open(store), lock_file].into_iter().flatten() {
-                match file.try_lock_shared() {
-                    Err(TryLockError::WouldBlock) => return Err(store.to_owned()),
-                    // A file system without locks has no running services.
-                    _ => locked.push(file),
-                }
-            }
+            locked.extend(Self::of_store(store).ok_or_else(|| store.to_owned())?);
         }
         Ok(Self { _locked: locked })
     }
+
+    /// Locks a store; `None` if a service has it. A file system without locks has no running services.
+    fn of_store(store: &Path) -> Option<Vec<File>> {
+        let lock_file = open_regular(&store.join(DIRECTORY_LOCK), OpenOptions::new().read(true));
+        let used_by_services: Vec<File> = [File::open(store), lock_file].into_iter().flatten().collect();
+        let of_commands = File::open(store.join(DATA)).ok();
+        // If the store of the first command is in use, a service has it. Others wait until the first one has looked.
+        let is_first = of_commands.as_ref().is_some_and(|folder| folder.try_lock().is_ok());
+        let share = || of_commands.as_ref().map(File::lock_shared);
+        if !is_first {
+            share();
+        }
+        for file in &used_by_services {
+            if is_first && is_locked(file.try_lock()) || is_locked(file.try_lock_shared()) {
+                return None;
+            }
+        }
+        share();
+        Some(used_by_services.into_iter().chain(of_commands).collect())
+    }
+}
+
+/// True if a command writes into a store.
+fn is_output(store: &Path) -> bool {
+    let Ok(of_commands) = File::open(store.join(DATA)) else { return false };
+    (0..LOOKS).all(|look| {
+        if look > 0 {
+            std::thread::sleep(PAUSE);
+        }
+        is_locked(of_commands.try_lock())
+    })
+}
+
+fn is_locked(attempt: Result<(), TryLockError>) -> bool {
+    matches!(attempt, Err(TryLockError::WouldBlock))
 }
 
 /// The path without links, of which the last folders may not exist.
@@ -197,11 +237,16 @@ mod tests {
             let linked = OutputLock::of_file(&path.join("other/linked.csv"));
             directories.into_iter().chain(files).chain([linked])
         };
-        let service = DirectoryLock::take(path, DirectoryUse::Exclusive).unwrap();
         let canonical = fs::canonicalize(path).unwrap();
-        for (number, taken) in take_all().enumerate() {
-            assert_eq!(taken.unwrap_err(), canonical, "output {number}");
+        let usages = [DirectoryUse::Exclusive, DirectoryUse::Shared];
+        for usage in usages {
+            let _service = DirectoryLock::take(path, usage).unwrap();
+            for (number, taken) in take_all().enumerate() {
+                assert_eq!(taken.unwrap_err(), canonical, "output {number}, {usage:?}");
+            }
         }
+        let service = DirectoryLock::take(path, DirectoryUse::Shared).unwrap();
+        drop(DirectoryLock::take(path, DirectoryUse::Shared).unwrap());
         for other in ["other", "other/deep", "new", ".."] {
             OutputLock::of_directory(&path.join(other)).unwrap();
         }
@@ -209,9 +254,13 @@ mod tests {
         drop(service);
         for taken in take_all() {
             let _another = OutputLock::of_directory(path).unwrap();
-            let service = DirectoryLock::take(path, DirectoryUse::Exclusive);
-            assert!(matches!(service, Err(TryLockError::WouldBlock)), "{taken:?}");
+            for usage in usages {
+                let service = DirectoryLock::take(path, usage);
+                assert!(matches!(service, Err(TryLockError::WouldBlock)), "{taken:?}, {usage:?}");
+            }
         }
-        DirectoryLock::take(path, DirectoryUse::Exclusive).unwrap();
+        for usage in usages {
+            DirectoryLock::take(path, usage).unwrap();
+        }
     }
 }
