@@ -155,10 +155,9 @@ impl StoredJob {
     /// # Errors
     /// [`JobError`], also if it is not a manifest.
     pub fn manifest(&self) -> Result<Option<Manifest>, JobError> {
-        let Some(bytes) = self.end_bytes()? else { return Ok(None) };
-        match self.parsed::<EndJson>(END, &bytes)?.state {
-            EndState::Completed => self.parsed(END, &bytes).map(Some),
-            EndState::Cancelled | EndState::Failed => Ok(None),
+        match self.read_end()? {
+            Some((EndJson { state: EndState::Completed, .. }, bytes)) => self.parsed(END, &bytes).map(Some),
+            _ => Ok(None),
         }
     }
 
@@ -167,13 +166,12 @@ impl StoredJob {
     /// # Errors
     /// [`JobError`], also if `end.json` does not say it.
     pub fn end(&self) -> Result<Option<JobEnd>, JobError> {
-        let Some(bytes) = self.end_bytes()? else { return Ok(None) };
-        let EndJson { state, reason, totals, .. } = self.parsed(END, &bytes)?;
-        Ok(Some(JobEnd { state, reason, totals }))
+        let end = self.read_end()?;
+        Ok(end.map(|(EndJson { state, reason, totals, .. }, _)| JobEnd { state, reason, totals }))
     }
 
-    /// The bytes of `end.json`, whose checksum is right, and which is that of this job.
-    fn end_bytes(&self) -> Result<Option<Vec<u8>>, JobError> {
+    /// Reads the `end.json` of this job, with a right checksum: its members without the parts, and its bytes.
+    fn read_end(&self) -> Result<Option<(EndJson, Vec<u8>)>, JobError> {
         /// Most bytes of the counts, and of a part.
         const COUNTS: u64 = 4 << 20;
         const PART: u64 = 256;
@@ -181,9 +179,9 @@ impl StoredJob {
         check_seal(&bytes).map_err(|error| self.file_error(END, invalid(error.to_string())))?;
         let end: EndJson = self.parsed(END, &bytes)?;
         if end.spec_sha256 != hex(self.digest()) {
-            return Err(self.file_error(END, invalid("it is that of another job")));
+            return Err(self.file_error(END, invalid("the file belongs to another job")));
         }
-        Ok(Some(bytes))
+        Ok(Some((end, bytes)))
     }
 
     fn parsed<T: DeserializeOwned>(&self, name: &str, bytes: &[u8]) -> Result<T, JobError> {

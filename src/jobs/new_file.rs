@@ -14,7 +14,7 @@ use super::files::Created;
 pub struct NewFile {
     path: PathBuf,
     temporary: PathBuf,
-    /// Locked: a temporary file that is not locked is that of a killed process.
+    /// Locked. An unlocked temporary file was left by a killed process.
     file: File,
 }
 

@@ -55,7 +55,7 @@ impl Session {
             ("want", Some(want.name().to_owned())),
             ("board-time", time),
             ("board-expanded", limits.expanded.map(|expanded| expanded.to_string())),
-            ("tables", Some(format!("{:?}", self.tier).to_lowercase())),
+            ("tables", Some(self.tier.name().to_owned())),
             ("version", Some(env!("CARGO_PKG_VERSION").to_owned())),
         ];
         let all = source.iter().cloned().chain(arguments);
