@@ -19,8 +19,8 @@ pub enum DirectoryUse {
 
 /// A lock of a directory and of its file `lock`, as long as it exists.
 ///
-/// The lock of the directory cannot be removed as a file can. On a network file system, only the lock of the file is seen
-/// by other machines.
+/// The lock of the directory cannot be removed as a file can. On a network file system, only the lock of the file is
+/// seen by other machines.
 #[derive(Debug)]
 pub struct DirectoryLock {
     directory: File,
@@ -29,8 +29,8 @@ pub struct DirectoryLock {
 
 /// Keeps the stores of services, into which a command writes, from being opened by a service.
 ///
-/// Commands share a store as services with a queue do, but not with these: a command locks the folder `data` of the store
-/// too, which services look at and do not lock.
+/// Commands share a store as services with a queue do, but not with these: a command locks the folder `data` of the
+/// store too, which services look at and do not lock.
 #[derive(Debug)]
 pub struct OutputLock {
     _locked: Vec<File>,

@@ -84,8 +84,8 @@ pub(in crate::http::routes) async fn results(
     Ok(response)
 }
 
-/// Checks the files before the first byte is sent. If the client leaves meanwhile, the check goes on, with its memory and
-/// its permit.
+/// Checks the files before the first byte is sent. If the client leaves meanwhile, the check goes on, with its memory
+/// and its permit.
 async fn check(
     caller: &Caller,
     job: &Arc<Job>,
