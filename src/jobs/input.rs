@@ -57,8 +57,8 @@ impl fmt::Display for PieceError {
 impl std::error::Error for PieceError {}
 
 impl InputRecord {
-    /// Creates the record of an input: the goal of all boards, their number, the SHA-256 of their bytes, and the SHA-256 of
-    /// the list of its files.
+    /// Creates the record of an input: the goal of all boards, their number, the SHA-256 of their bytes, and the
+    /// SHA-256 of the list of its files.
     pub(super) fn new(goal: Board, count: u64, digest: [u8; 32], sums: [u8; 32]) -> Self {
         Self { goal, count, digest, sums, problems_before: count }
     }

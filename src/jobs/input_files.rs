@@ -29,8 +29,8 @@ impl InputSums {
     /// Reads the list with this digest, which has at most so many files.
     ///
     /// # Errors
-    /// Those of the place, and [`io::ErrorKind::InvalidData`] or [`io::ErrorKind::NotFound`] if there is another list, or
-    /// none. They name the file.
+    /// Those of the place, and [`io::ErrorKind::InvalidData`] or [`io::ErrorKind::NotFound`] if there is another
+    /// list, or none. They name the file.
     pub(super) fn read(files: &dyn Files, most: u64, digest: &[u8; 32]) -> io::Result<Self> {
         let text = files.get_within(&name_of(SUMS), LINE * most).map_err(|error| of_file(SUMS, &error))?;
         let text = text.ok_or_else(|| missing(SUMS))?;

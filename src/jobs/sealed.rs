@@ -144,8 +144,8 @@ pub fn seal_of_lines(lines: &[u8]) -> String {
     format!("{}{}{}", LINE[0], hex(&Sha256::digest(lines)), LINE[1])
 }
 
-/// Reads lines of JSON to their end, of which the last one is [`seal_of_lines`], and returns the SHA-256 of all of them. It
-/// takes little memory, however long the lines are.
+/// Reads lines of JSON to their end, of which the last one is [`seal_of_lines`], and returns the SHA-256 of all of
+/// them. It takes little memory, however long the lines are.
 ///
 /// # Errors
 /// Those of the file, and [`SealError`] as [`io::ErrorKind::InvalidData`].

@@ -103,8 +103,8 @@ impl JobStore {
         self.own.is_none()
     }
 
-    /// The time of the clock that dates files; `None` if it cannot be read now. The process clock may differ if the place
-    /// is shared.
+    /// The time of the clock that dates files; `None` if it cannot be read now. The process clock may differ if
+    /// the place is shared.
     pub(super) fn now(&self) -> Option<SystemTime> {
         if !self.is_shared() {
             return Some(SystemTime::now());
