@@ -199,6 +199,17 @@ fn a_file_that_exists_is_found_before_tables_are_made() {
 }
 
 #[test]
+fn lines_of_json_leave_a_file_of_problems_alone() {
+    let scratch = Scratch::new("no-problems");
+    let (output, other) = (scratch.path("out.ndjson"), scratch.path("out.ndjson.problems.ndjson"));
+    fs::write(&other, "mine\n").unwrap();
+    for flags in ["", "--overwrite"] {
+        assert_clean(&piped(&format!("- -o {output} {flags}"), b"867254301\n"));
+        assert_eq!(fs::read_to_string(&other).unwrap(), "mine\n", "{flags}");
+    }
+}
+
+#[test]
 fn nothing_is_replaced_unless_it_is_asked_for() {
     let scratch = Scratch::new("existing");
     let (input, output) = (scratch.path("in.ndjson"), scratch.path("out.csv"));

@@ -2,13 +2,13 @@
 
 use std::fs::OpenOptions;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::arguments::TextOutput;
 use super::console::{counted, say};
 use super::destination::Destination;
 use super::ending::BatchError;
-use super::unfinished::{InputPosition, Position, Run, Unfinished};
+use super::unfinished::{FileOutput, InputPosition, Position, Run, Unfinished};
 
 /// Lines of labels, one after another.
 pub(super) enum LineOutput {
@@ -31,6 +31,11 @@ pub(super) struct Lines {
 /// Problems that are printed.
 const PRINTED: u64 = 20;
 
+/// The file of an output.
+pub(super) fn file_output<'a>(output: &TextOutput, path: &'a Path) -> FileOutput<'a> {
+    FileOutput { path, format: output.format, existing: output.existing }
+}
+
 impl LineOutput {
     /// Opens an output.
     ///
@@ -39,7 +44,9 @@ impl LineOutput {
     pub(super) fn open(output: &TextOutput, run: Run) -> Result<Self, BatchError> {
         let path = output.destination.path().to_owned();
         let writer: Box<dyn Write> = match &output.destination {
-            Destination::File(path) => return Ok(Self::File(Box::new(Unfinished::open(path, run, output.existing)?))),
+            Destination::File(path) => {
+                return Ok(Self::File(Box::new(Unfinished::open(&file_output(output, path), run)?)));
+            }
             Destination::Standard => Box::new(io::stdout()),
             Destination::Stream(path) => {
                 let file = OpenOptions::new().write(true).open(path);
@@ -58,7 +65,7 @@ impl LineOutput {
     ///
     /// # Errors
     /// [`BatchError::File`].
-    pub(super) fn check_input(&self, input: &InputPosition) -> Result<(), BatchError> {
+    pub(super) fn check_input(&mut self, input: &InputPosition) -> Result<(), BatchError> {
         if let Self::File(file) = self { file.check_input(input) } else { Ok(()) }
     }
 

@@ -34,6 +34,7 @@ use self::arguments::{Boards, ParquetOutput, Source, Task};
 use self::console::say;
 use self::destination::Destination;
 pub use self::ending::{BatchEnding, BatchError};
+use self::line_output::file_output;
 use self::progress::ProgressDisplay;
 use self::unfinished::Unfinished;
 use super::signals::Signals;
@@ -239,7 +240,7 @@ impl Task {
     fn check_existing(&self) -> Result<(), BatchError> {
         match self {
             Self::Solve(_, output) | Self::Export(_, output) => match &output.destination {
-                Destination::File(path) => Unfinished::check(path, output.existing).map(drop),
+                Destination::File(path) => Unfinished::check(&file_output(output, path)).map(drop),
                 Destination::Standard | Destination::Stream(_) => Ok(()),
             },
             Self::Parquet(_, output) => parquet::check_output(output),

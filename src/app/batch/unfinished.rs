@@ -14,6 +14,7 @@ use sha2::{Digest, Sha256};
 
 use super::destination::{Existing, has_bytes, problems_of};
 use super::ending::BatchError;
+use super::formats::TextFormat;
 use super::hashed_file::{Extent, HashedFile, remove_unless_lost};
 use super::unfinished_folder::{PROBLEMS, ROWS, STATE, UnfinishedFolder, folder_of, is_interrupted};
 use crate::jobs::{NewFile, hex, open_regular, read_sealed, seal, sync_folder_of};
@@ -22,6 +23,8 @@ use crate::jobs::{NewFile, hex, open_regular, read_sealed, seal, sync_folder_of}
 #[derive(Debug)]
 pub(super) struct Unfinished {
     path: PathBuf,
+    /// Where the problems go, if rows do not have them.
+    problems_path: Option<PathBuf>,
     folder: UnfinishedFolder,
     run: Run,
     rows: HashedFile,
@@ -35,6 +38,14 @@ pub(super) struct Unfinished {
     /// True after an error. The last state is still true, and what came after it may not be.
     is_broken: bool,
     overwrites: bool,
+}
+
+/// A file to write, with what may be there.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FileOutput<'a> {
+    pub(super) path: &'a Path,
+    pub(super) format: TextFormat,
+    pub(super) existing: Existing,
 }
 
 /// What a run writes: the arguments on which its rows depend, by their names, and the version.
@@ -95,30 +106,38 @@ impl Run {
     }
 }
 
+impl FileOutput<'_> {
+    /// The file of problems, if rows do not have them.
+    fn problems(&self) -> Option<PathBuf> {
+        (self.format == TextFormat::Csv).then(|| problems_of(self.path))
+    }
+}
+
 impl Unfinished {
     /// Begins a file of labels, or goes on with one.
     ///
     /// # Errors
     /// [`BatchError::File`], also if there is a file or an interrupted run and nothing says what to do, or if the
     /// interrupted run is another one.
-    pub(super) fn open(path: &Path, run: Run, existing: Existing) -> Result<Self, BatchError> {
-        Self::check(path, existing)?;
+    pub(super) fn open(output: &FileOutput<'_>, run: Run) -> Result<Self, BatchError> {
+        Self::check(output)?;
+        let path = output.path;
         let folder = folder_of(path);
         let folder = UnfinishedFolder::lock(folder.clone()).map_err(|source| file_error(&folder, source))?;
         // Another process may have written it before it was locked.
-        let is_interrupted = Self::check(path, existing)?;
-        if is_interrupted && existing.resumes {
-            return Self::resume(path, folder, run, existing);
+        let is_interrupted = Self::check(output)?;
+        if is_interrupted && output.existing.resumes {
+            return Self::resume(output, folder, run);
         }
-        Self::begin(path, folder, run, existing)
+        Self::begin(output, folder, run)
     }
 
     /// Rejects files and interrupted runs that would be lost. Returns true if there is an interrupted run.
     ///
     /// # Errors
     /// [`BatchError::File`].
-    pub(super) fn check(path: &Path, existing: Existing) -> Result<bool, BatchError> {
-        let Existing { resumes, overwrites } = existing;
+    pub(super) fn check(output: &FileOutput<'_>) -> Result<bool, BatchError> {
+        let FileOutput { path, existing: Existing { resumes, overwrites }, .. } = *output;
         let folder = folder_of(path);
         let is_interrupted = is_interrupted(&folder).map_err(|source| file_error(&folder, source))?;
         let rejected = |path: &Path, reason| Err(file_error(path, io::Error::new(ErrorKind::AlreadyExists, reason)));
@@ -134,7 +153,8 @@ impl Unfinished {
             };
             return rejected(&folder, reason);
         }
-        for (file, name) in [(path.to_owned(), ROWS), (problems_of(path), PROBLEMS)] {
+        let problems = output.problems().map(|problems| (problems, PROBLEMS));
+        for (file, name) in [(path.to_owned(), ROWS)].into_iter().chain(problems) {
             if has_bytes(&file) && is_in_folder(name) {
                 let reason = match (resumes, is_interrupted) {
                     (true, true) => "the file exists beside an interrupted run: --resume --overwrite replaces it",
@@ -147,14 +167,15 @@ impl Unfinished {
         Ok(is_interrupted)
     }
 
-    fn begin(path: &Path, folder: UnfinishedFolder, run: Run, existing: Existing) -> Result<Self, BatchError> {
+    fn begin(output: &FileOutput<'_>, folder: UnfinishedFolder, run: Run) -> Result<Self, BatchError> {
         let error = |source| file_error(folder.path(), source);
         folder.clear().map_err(error)?;
         let create = |name| HashedFile::create(folder.join(name));
         let (rows, problems) = (create(ROWS).map_err(error)?, create(PROBLEMS).map_err(error)?);
         let begun = Instant::now();
         let mut file = Self {
-            path: path.to_owned(),
+            path: output.path.to_owned(),
+            problems_path: output.problems(),
             folder,
             run,
             rows,
@@ -164,13 +185,13 @@ impl Unfinished {
             begun,
             saved: (begun, 0),
             is_broken: false,
-            overwrites: existing.overwrites,
+            overwrites: output.existing.overwrites,
         };
         file.save()?;
         Ok(file)
     }
 
-    fn resume(path: &Path, folder: UnfinishedFolder, run: Run, existing: Existing) -> Result<Self, BatchError> {
+    fn resume(output: &FileOutput<'_>, folder: UnfinishedFolder, run: Run) -> Result<Self, BatchError> {
         let other = |reason: String| {
             let reason = format!("{reason}; {BEGIN_ANEW}");
             file_error(folder.path(), io::Error::new(ErrorKind::InvalidData, reason))
@@ -180,20 +201,21 @@ impl Unfinished {
             return Err(other(format!("another run wrote it: {difference}")));
         }
         if state.rows == 0 {
-            return Self::begin(path, folder, run, existing);
+            return Self::begin(output, folder, run);
         }
         let resume = |name: &str, whole: &Path, extent| {
             let resumed = HashedFile::resume(folder.join(name), whole, extent);
             resumed.map_err(|source| other(format!("{name}: {source}")))
         };
-        let rows = resume(ROWS, path, &state.output)?;
-        let problems = resume(PROBLEMS, &problems_of(path), &state.problems)?;
+        let rows = resume(ROWS, output.path, &state.output)?;
+        let problems = resume(PROBLEMS, &problems_of(output.path), &state.problems)?;
         // The digest of the input is known when the input is read again.
         let input = InputPosition { lines: state.input.length, ..InputPosition::default() };
         let position = Position { rows: state.rows, failed: state.failed, input };
         let begun = Instant::now();
         Ok(Self {
-            path: path.to_owned(),
+            path: output.path.to_owned(),
+            problems_path: output.problems(),
             folder,
             run,
             rows,
@@ -203,7 +225,7 @@ impl Unfinished {
             begun,
             saved: (begun, state.rows),
             is_broken: false,
-            overwrites: existing.overwrites,
+            overwrites: output.existing.overwrites,
         })
     }
 
@@ -216,9 +238,10 @@ impl Unfinished {
     ///
     /// # Errors
     /// [`BatchError::File`] if they differ.
-    pub(super) fn check_input(&self, input: &InputPosition) -> Result<(), BatchError> {
+    pub(super) fn check_input(&mut self, input: &InputPosition) -> Result<(), BatchError> {
         let lines = self.position.input.lines;
         if self.position.rows == 0 || (input.lines == lines && input.sha256() == self.read) {
+            self.position.input.clone_from(input);
             return Ok(());
         }
         let reason = format!("another input was read: its first {lines} lines differ; {BEGIN_ANEW}");
@@ -280,7 +303,8 @@ impl Unfinished {
     /// # Errors
     /// [`BatchError::File`].
     pub(super) fn interrupt(mut self) -> Result<Option<(PathBuf, u64)>, BatchError> {
-        if !self.is_broken {
+        // Before the input is compared, its digest is not known. The last state has it.
+        if !self.is_broken && self.position.rows > self.saved.1 {
             self.save()?;
         }
         let (_, rows) = self.saved;
@@ -297,17 +321,18 @@ impl Unfinished {
     /// [`BatchError::File`].
     pub(super) fn finish(mut self) -> Result<Option<PathBuf>, BatchError> {
         self.save()?;
-        let problems = problems_of(&self.path);
         let has_problems = self.problems.length > 0;
-        let named = match has_problems {
-            true => self.problems.give_name(&problems, self.overwrites),
-            false => remove_unless_lost(&problems, self.overwrites),
-        };
-        named.map_err(|source| self.name_error(&problems, source))?;
+        if let Some(problems) = &self.problems_path {
+            let named = match has_problems {
+                true => self.problems.give_name(problems, self.overwrites),
+                false => remove_unless_lost(problems, self.overwrites),
+            };
+            named.map_err(|source| self.name_error(problems, source))?;
+        }
         let named = self.rows.give_name(&self.path, self.overwrites).and_then(|()| sync_folder_of(&self.path));
         named.map_err(|source| self.name_error(&self.path, source))?;
         self.remove()?;
-        Ok(has_problems.then_some(problems))
+        Ok(self.problems_path.filter(|_| has_problems))
     }
 
     fn remove(&self) -> Result<(), BatchError> {
@@ -360,12 +385,16 @@ mod tests {
     const NOTHING: Existing = Existing { resumes: false, overwrites: false };
     const RESUME: Existing = Existing { resumes: true, overwrites: false };
 
+    fn open(path: &Path, existing: Existing) -> Result<Unfinished, BatchError> {
+        Unfinished::open(&FileOutput { path, format: TextFormat::Csv, existing }, Run::default())
+    }
+
     /// A file of two rows, of which one has a problem, and the folder that it is in.
     fn written(name: &str) -> (PathBuf, PathBuf, Unfinished) {
         let folder = std::env::temp_dir().join(format!("taquin-unfinished-{name}-{:x}", getrandom::u64().unwrap()));
         fs::create_dir(&folder).unwrap();
         let path = folder.join("out.csv");
-        let mut file = Unfinished::open(&path, Run::default(), NOTHING).unwrap();
+        let mut file = open(&path, NOTHING).unwrap();
         let mut position = Position { rows: 2, failed: 1, ..Position::default() };
         position.input.advance(2, b"a\nb\n");
         file.write(b"1\n2\n", b"{}\n", &position).unwrap();
@@ -381,7 +410,7 @@ mod tests {
             for (from, to) in [(PROBLEMS, problems_of(&path)), (ROWS, path.clone())].iter().take(named) {
                 fs::rename(unfinished.join(from), to).unwrap();
             }
-            let file = Unfinished::open(&path, Run::default(), RESUME).unwrap();
+            let file = open(&path, RESUME).unwrap();
             assert_eq!((file.position().rows, file.position().failed, file.position().input.lines), (2, 1, 2));
             assert_eq!(path.exists(), named == 2, "a whole file keeps its name");
             assert_eq!(file.finish().unwrap(), Some(problems_of(&path)));
@@ -400,9 +429,9 @@ mod tests {
         let (unfinished, _) = file.interrupt().unwrap().unwrap();
         fs::rename(unfinished.join(PROBLEMS), problems_of(&path)).unwrap();
         fs::rename(unfinished.join(ROWS), &path).unwrap();
-        let error = Unfinished::open(&path, Run::default(), NOTHING).unwrap_err().to_string();
+        let error = open(&path, NOTHING).unwrap_err().to_string();
         assert!(error.contains("when its file was whole: --resume ends it"), "{error}");
-        let mut file = Unfinished::open(&path, Run::default(), RESUME).unwrap();
+        let mut file = open(&path, RESUME).unwrap();
         let position = Position { rows: 3, ..file.position().clone() };
         file.write(b"", b"", &position).unwrap();
         assert!(path.exists(), "nothing was written");
@@ -422,7 +451,7 @@ mod tests {
         // The names are given, and the state, which is removed first, is gone.
         fs::create_dir(&unfinished).unwrap();
         fs::write(unfinished.join(PROBLEMS), "").unwrap();
-        let error = Unfinished::open(&path, Run::default(), NOTHING).unwrap_err().to_string();
+        let error = open(&path, NOTHING).unwrap_err().to_string();
         assert!(error.contains(FILE_EXISTS), "{error}");
         fs::remove_dir_all(folder).unwrap();
     }
@@ -436,7 +465,7 @@ mod tests {
         let position = Position { rows: 3, failed: 2, ..file.position().clone() };
         file.write(b"3\n", &[b'x'; 1 << 14], &position).unwrap_err();
         assert_eq!(file.interrupt().unwrap(), Some((folder_of(&path), 2)));
-        let mut file = Unfinished::open(&path, Run::default(), RESUME).unwrap();
+        let mut file = open(&path, RESUME).unwrap();
         assert_eq!(file.position().rows, 2);
         file.write(b"3\n", b"", &position).unwrap();
         file.finish().unwrap();
@@ -454,7 +483,7 @@ mod tests {
             assert!(error.starts_with(&format!("{}: the file came during", came.display())), "{error}");
             assert_eq!(fs::read(&came).unwrap(), b"mine");
             fs::remove_file(came).unwrap();
-            let file = Unfinished::open(&path, Run::default(), RESUME).unwrap();
+            let file = open(&path, RESUME).unwrap();
             assert_eq!(file.finish().unwrap(), Some(problems_of(&path)));
             assert_eq!(fs::read(&path).unwrap(), b"1\n2\n");
             fs::remove_dir_all(folder).unwrap();
@@ -468,7 +497,7 @@ mod tests {
         fs::remove_file(unfinished.join(ROWS)).unwrap();
         for other in ["1\n3\n", "1\n2\n3\n"] {
             fs::write(&path, other).unwrap();
-            let error = Unfinished::open(&path, Run::default(), RESUME).unwrap_err();
+            let error = open(&path, RESUME).unwrap_err();
             assert!(error.to_string().contains("the file was changed"), "{error}");
             assert_eq!(fs::read_to_string(&path).unwrap(), other);
         }
@@ -479,8 +508,10 @@ mod tests {
     fn the_input_is_compared_up_to_the_last_row() {
         let (folder, path, file) = written("input");
         drop(file.interrupt().unwrap());
-        let file = Unfinished::open(&path, Run::default(), RESUME).unwrap();
-        let check = |lines, bytes: &[u8]| {
+        // A run that is stopped before it has compared its input keeps the digest.
+        drop(open(&path, RESUME).unwrap().interrupt().unwrap());
+        let mut file = open(&path, RESUME).unwrap();
+        let mut check = |lines, bytes: &[u8]| {
             let mut input = InputPosition::default();
             input.advance(lines, bytes);
             file.check_input(&input)
