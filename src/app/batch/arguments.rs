@@ -120,13 +120,6 @@ impl Errors {
         }
     }
 
-    /// Reports an input that does not exist.
-    fn check_input(&mut self, input: &str) {
-        if input != "-" && !Path::new(input).exists() {
-            self.0.push(format!("{input}: there is no such file"));
-        }
-    }
-
     /// Reports flags that have no effect.
     fn without_effect(&mut self, flags: &[(&str, bool)], reason: &str) {
         flags.iter().filter(|(_, is_given)| *is_given).for_each(|(flag, _)| self.report(flag, reason));
@@ -157,14 +150,13 @@ fn task(flags: &BatchFlags, errors: &mut Errors) -> Option<Task> {
     errors.without_effect(&[("sample", flags.sample.is_some())], "--verify alone solves a sample: omit it");
     let format = format(flags, errors);
     check_output(flags, format, errors);
-    check_recipe_flags(flags, errors);
+    check_source(flags, errors);
     let boards = match (&flags.input, &flags.random) {
         (Some(input), None) if Path::new(input).is_dir() => return export(flags, input, format, errors),
         (Some(input), None) => rows(flags, input, errors),
         (None, Some(shape)) => recipe(flags, shape, errors),
-        (Some(input), Some(shape)) => {
+        (Some(_), Some(shape)) => {
             errors.report("random", "boards come from an input or from a recipe, not from both");
-            errors.check_input(input);
             recipe(flags, shape, errors)
         }
         (None, None) => {
@@ -218,8 +210,11 @@ fn check_verify(flags: &BatchFlags, errors: &mut Errors) {
     }
 }
 
-/// Reports flags of a recipe without one, and flags of an input with a recipe.
-fn check_recipe_flags(flags: &BatchFlags, errors: &mut Errors) {
+/// Reports an input that does not exist, flags of a recipe without one, and flags of an input with a recipe.
+fn check_source(flags: &BatchFlags, errors: &mut Errors) {
+    if let Some(input) = flags.input.as_deref().filter(|input| *input != "-" && !Path::new(input).exists()) {
+        errors.0.push(format!("{input}: there is no such file"));
+    }
     if flags.random.is_none() {
         let given = [("count", flags.count.is_some()), ("seed", flags.seed.is_some())];
         errors.without_effect(&given, "random boards need a shape, such as --random 4x4");
@@ -396,7 +391,6 @@ pub(super) fn unserved_want(size: Size) -> String {
 
 fn rows(flags: &BatchFlags, input: &str, errors: &mut Errors) -> Option<Boards> {
     let file = (input != "-").then(|| PathBuf::from(input));
-    errors.check_input(input);
     let options = errors.options(flags);
     let extension = file.as_deref().and_then(Path::extension).and_then(OsStr::to_str).unwrap_or_default();
     let format = match &flags.input_format {
@@ -529,8 +523,8 @@ mod tests {
             errors.iter().map(|error| error.split(':').next().unwrap().trim_start_matches("--").to_owned()).collect()
         };
         let recipe = "--count 5 --seed s --goal snak";
-        assert_eq!(flags(&format!("nofile --random 1x4 {recipe}")), ["random", "nofile", "random", "goal"]);
-        assert_eq!(flags(&format!("nofile --random 4x4 {recipe}")), ["random", "nofile", "goal"]);
+        assert_eq!(flags(&format!("nofile --random 1x4 {recipe}")), ["nofile", "random", "random", "goal"]);
+        assert_eq!(flags(&format!("nofile --random 4x4 {recipe}")), ["nofile", "random", "goal"]);
         assert_eq!(flags(&format!("src --random 4x4 {recipe}")), ["random", "goal"]);
         assert_eq!(flags("--random 1x4 --count 5 --seed s --goal 1,2,3,0"), ["random"]);
         let boards = "--random 3x3 --count 5 --seed s --shard 4/4 --chunk 0";
