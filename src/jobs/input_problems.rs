@@ -11,6 +11,9 @@ use super::sealed::{check_lines, seal_of_lines};
 /// Rows of a piece. If all of them have problems, a piece takes some megabytes of memory.
 pub(super) const PIECE_ROWS: u64 = 1 << 12;
 
+/// Largest piece that is read, in bytes. The problem of a row takes less than 32 KiB.
+const MAX_PIECE: u64 = PIECE_ROWS << 15;
+
 /// Stores the problems of rows. Pieces of a job stay as they are; others are replaced.
 #[derive(Debug)]
 pub struct InputProblemsWriter {
@@ -160,6 +163,9 @@ impl InputProblems {
         let Some(digest) = self.sums.as_ref().and_then(|sums| sums.of(piece)) else { return Ok(Box::new(io::empty())) };
         let missing = || io::Error::new(io::ErrorKind::NotFound, "the file is missing");
         let open = || files.open(&name_of(piece))?.ok_or_else(missing);
+        if files.length(&name_of(piece))?.is_some_and(|length| length > MAX_PIECE) {
+            return Err(invalid(OTHER_INPUT));
+        }
         // In two passes, as a piece may be large.
         if check_lines(&mut *open()?)? != *digest {
             return Err(invalid(OTHER_INPUT));

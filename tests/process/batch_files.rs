@@ -704,7 +704,7 @@ fn one_process_at_a_time_writes_a_file() {
     while !Path::new(&format!("{output}.unfinished/state.json")).exists() {
         sleep(Duration::from_millis(2));
     }
-    for flag in ["--resume", "--overwrite"] {
+    for flag in ["", "--resume", "--overwrite"] {
         refused(&batch(&format!("{run} {flag}")), 1, "another process writes this file");
     }
     signal(&child, "TERM");

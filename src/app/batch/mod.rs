@@ -240,7 +240,7 @@ impl Task {
     fn check_existing(&self) -> Result<(), BatchError> {
         match self {
             Self::Solve(_, output) | Self::Export(_, output) => match &output.destination {
-                Destination::File(path) => Unfinished::check(&file_output(output, path)).map(drop),
+                Destination::File(path) => Unfinished::check(&file_output(output, path)),
                 Destination::Standard | Destination::Stream(_) => Ok(()),
             },
             Self::Parquet(_, output) => parquet::check_output(output),

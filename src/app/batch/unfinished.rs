@@ -125,18 +125,29 @@ impl Unfinished {
         let folder = folder_of(path);
         let folder = UnfinishedFolder::lock(folder.clone()).map_err(|source| file_error(&folder, source))?;
         // Another process may have written it before it was locked.
-        let is_interrupted = Self::check(output)?;
+        let is_interrupted = Self::check_locked(output)?;
         if is_interrupted && output.existing.resumes {
             return Self::resume(output, folder, run);
         }
         Self::begin(output, folder, run)
     }
 
-    /// Rejects files and interrupted runs that would be lost. Returns true if there is an interrupted run.
+    /// Rejects files and interrupted runs that would be lost.
     ///
     /// # Errors
-    /// [`BatchError::File`].
-    pub(super) fn check(output: &FileOutput<'_>) -> Result<bool, BatchError> {
+    /// [`BatchError::File`], also if another process has the folder.
+    pub(super) fn check(output: &FileOutput<'_>) -> Result<(), BatchError> {
+        let folder = folder_of(output.path);
+        let lock = match is_interrupted(&folder) {
+            Ok(true) => UnfinishedFolder::lock(folder.clone()).map(Some),
+            is_interrupted => is_interrupted.map(|_| None),
+        };
+        let _lock = lock.map_err(|source| file_error(&folder, source))?;
+        Self::check_locked(output).map(drop)
+    }
+
+    /// Returns true if there is an interrupted run.
+    fn check_locked(output: &FileOutput<'_>) -> Result<bool, BatchError> {
         let FileOutput { path, existing: Existing { resumes, overwrites }, .. } = *output;
         let folder = folder_of(path);
         let is_interrupted = is_interrupted(&folder).map_err(|source| file_error(&folder, source))?;
