@@ -188,7 +188,7 @@ fn a_file_that_exists_is_found_before_tables_are_made() {
     fs::create_dir(&cache).unwrap();
     let run = |flags: &str| {
         let mut run = Command::new(BINARY);
-        run.args(["batch", "--tables", "small", "--table-cache", &cache]);
+        run.args(["batch", "--tables", "standard", "--table-cache", &cache]);
         let arguments = format!("--random 4x4 --count 5 --seed s -o {output} {flags}");
         run.args(arguments.split_whitespace()).output().unwrap()
     };

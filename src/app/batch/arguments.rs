@@ -591,7 +591,7 @@ mod tests {
         assert!(one("--random 3x3 --count 1 --seed s --format packed").contains("name it with `-o`"));
         assert!(one("--random 3x3 --count 1.5 --seed s").contains("whole number"));
         assert!(one("--random 3x3 --count 1 --seed s --goal 123").contains("neither one of blank_last"));
-        assert!(one("d --random 3x3 --count 1 --seed s").contains("not from both"));
+        assert!(one("src --random 3x3 --count 1 --seed s").contains("not from both"));
         assert!(one("src -o e").contains("as text"));
         assert!(one("src --strict").contains("omit it"));
         assert!(one("--random 3x3 --count 1 --seed s --resume -o a.parquet").contains("cannot be continued"));
