@@ -83,7 +83,8 @@ fn an_output_that_is_an_input_is_refused_before_a_byte_is_written() {
     // The standard output, also by another name of a file.
     let hard = scratch.path("part");
     fs::hard_link(format!("{job}/parts/0000000000.tqp"), &hard).unwrap();
-    for output in [format!("{job}/spec.json"), format!("{job}/parts/0000000000.tqp"), format!("{job}/lock"), hard] {
+    for output in [format!("{job}/spec.json"), format!("{job}/parts/0000000000.tqp"), format!("{job}/README.md"), hard]
+    {
         for arguments in [format!("{job} --format csv"), format!("{job_link} --format ndjson -o /dev/stdout")] {
             let open = File::options().append(true).open(&output).unwrap();
             let run = command(&arguments).stdout(open).stderr(Stdio::piped()).spawn().unwrap();
