@@ -157,6 +157,9 @@ impl JobStore {
             .collect();
         for (folder, _) in unnamed.iter().filter(|(_, seen)| seen.elapsed() >= seen_for) {
             self.remove_folder(*folder)?;
+            let path = self.folder(*folder).path_of("");
+            let message = "a folder that no record names was removed";
+            tracing::event!(target: "taquin::jobs", Level::INFO, message, jobs.path = %path.display());
         }
         Ok(records)
     }
