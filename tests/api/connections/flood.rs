@@ -116,7 +116,8 @@ fn heads_without_bodies_keep_no_other_request_out() {
         let batches = begin(service, count, "/batch", "");
         let jobs = begin(service, count, "/jobs", "");
         until("the heads have arrived", || gauge(service.addr, "taquin_bulk_works") >= count as u64);
-        assert_eq!(gauge(service.addr, "taquin_reply_memory_bytes"), 0, "nothing has come that takes memory");
+        // Only responses that were just written have memory, for moments.
+        until("nothing has come that takes memory", || gauge(service.addr, "taquin_reply_memory_bytes") == 0);
         flooded.serves_others(&format!("{count} heads"));
         flooded.job();
         drop((batches, jobs));
