@@ -243,7 +243,7 @@ impl Task {
                 Destination::File(path) => Unfinished::check(&file_output(output, path)),
                 Destination::Standard | Destination::Stream(_) => Ok(()),
             },
-            Self::Parquet(_, output) => parquet::check_output(output),
+            Self::Parquet(_, output) => output.check_existing(),
             Self::Store { .. } | Self::Verify(..) => Ok(()),
         }
     }

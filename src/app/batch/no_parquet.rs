@@ -3,13 +3,15 @@
 use super::arguments::{ParquetOutput, ParquetSource};
 use super::{BatchError, Session, TaskEnd};
 
-/// Rejects nothing, for nothing is written.
-///
-/// # Errors
-/// None.
-#[expect(clippy::unnecessary_wraps, reason = "as in builds with Parquet")]
-pub(super) fn check_output(_: &ParquetOutput) -> Result<(), BatchError> {
-    Ok(())
+impl ParquetOutput {
+    /// Accepts every output; [`Session::write_parquet`] rejects it.
+    ///
+    /// # Errors
+    /// None.
+    #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "as in builds with Parquet")]
+    pub(super) fn check_existing(&self) -> Result<(), BatchError> {
+        Ok(())
+    }
 }
 
 impl Session {

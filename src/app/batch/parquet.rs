@@ -241,19 +241,21 @@ fn description(spec: &JobSpec) -> String {
     json.to_string()
 }
 
-/// Rejects an output that would be lost.
-///
-/// # Errors
-/// [`BatchError::File`].
-pub(super) fn check_output(output: &ParquetOutput) -> Result<(), BatchError> {
-    match output {
-        ParquetOutput::One { destination: Destination::File(path), overwrites: false } if has_bytes(path) => {
-            Err(exists(path, FILE_EXISTS))
+impl ParquetOutput {
+    /// Rejects an output that would be lost.
+    ///
+    /// # Errors
+    /// [`BatchError::File`].
+    pub(super) fn check_existing(&self) -> Result<(), BatchError> {
+        match self {
+            Self::One { destination: Destination::File(path), overwrites: false } if has_bytes(path) => {
+                Err(exists(path, FILE_EXISTS))
+            }
+            Self::Directory(path) if has_data_set(path) => {
+                Err(exists(path, "it has a data set: name another directory"))
+            }
+            _ => Ok(()),
         }
-        ParquetOutput::Directory(path) if has_data_set(path) => {
-            Err(exists(path, "it has a data set: name another directory"))
-        }
-        _ => Ok(()),
     }
 }
 
