@@ -36,7 +36,9 @@ def main():
             errors.append(f"{library} is missing")
     for key, component in listed.items():
         sums = [entry["content"] for entry in component.get("hashes", []) if entry["alg"] == "SHA-256"]
-        if key not in locked or sums != [locked[key].get("checksum")]:
+        # The crates of this repository have no checksums.
+        locked_sums = [locked[key]["checksum"]] if "checksum" in locked.get(key, {}) else []
+        if key not in locked or sums != locked_sums:
             errors.append(f"{key} differs from Cargo.lock")
         if not component.get("licenses"):
             errors.append(f"{key} has no license")

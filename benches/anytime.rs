@@ -10,10 +10,10 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use common::{OneHelper, SplitMix, board, job};
-use taquin::domain::{Board, Size, random_board};
-use taquin::search::Algorithm;
-use taquin::search::heuristic::{GoalClass, Tier};
-use taquin::service::{Report, SearchContext, Tables, solve};
+use taquin::service::Tables;
+use taquin_solver::heuristic::{GoalClass, Tier};
+use taquin_solver::solver::solve;
+use taquin_solver::{Algorithm, Board, Control, Report, Size, random_board};
 
 /// The allocator of the service.
 #[global_allocator]
@@ -43,7 +43,7 @@ fn search_for((start, goal): Instance, algorithm: Option<Algorithm>, time: Durat
     let deadline = Some(Instant::now() + time);
     let job = job(start, goal, algorithm, None);
     let helper = OneHelper::default();
-    solve(&job, tables(), SearchContext { deadline, helpers: helper.unless_one_core(), ..SearchContext::default() })
+    solve(&job, tables(), Control { deadline, helpers: helper.unless_one_core(), ..Control::default() })
         .expect("a report")
 }
 

@@ -13,9 +13,10 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use common::{Server, UNLIMITED, build_standard, free_address};
-use taquin::domain::{Board, Puzzle, Size};
 use taquin::jobs::Recipe;
-use taquin::service::{Job, Plan, SearchContext, Tables, solve};
+use taquin::service::Tables;
+use taquin_solver::solver::solve;
+use taquin_solver::{Board, Control, Plan, Puzzle, SearchRequest, Size};
 
 /// The allocator of the service.
 #[global_allocator]
@@ -50,8 +51,8 @@ fn rate(threads: usize, count: u64, work: impl Fn(u64) + Sync) -> f64 {
 }
 
 fn solve_one(puzzle: &Puzzle, tables: &Tables) {
-    let job = Job::new(*puzzle, Plan::auto(puzzle.size()), UNLIMITED);
-    let report = solve(&job, tables, SearchContext::default()).expect("a report");
+    let job = SearchRequest::new(*puzzle, Plan::auto(puzzle.size()), UNLIMITED);
+    let report = solve(&job, tables, Control::default()).expect("a report");
     assert!(std::hint::black_box(report).is_optimal());
 }
 
@@ -194,7 +195,7 @@ fn small(scratch: &Scratch, tables: &Tables) {
     let columns = scratch.fresh("boards.csv");
     command(SMALL, &format!("{random} -o {columns}"));
     let puzzles: Vec<Puzzle> = (0..SMALL).map(|index| recipe.board(index)).collect();
-    tables.distances(recipe.goal().size(), recipe.goal().blank());
+    tables.small().distances(recipe.goal().size(), recipe.goal().blank());
     let [solver, drawn, lines, csv, packed] = medians([
         Box::new(|| rate(cores(), SMALL, |index| solve_one(&puzzles[index as usize], tables))),
         Box::new(|| rate(cores(), SMALL, |index| solve_one(&recipe.board(index), tables))),

@@ -20,8 +20,9 @@ use axum::response::IntoResponse;
 use axum::routing::post;
 use common::{Server, SplitMix, board, free_address, job};
 use serde::{Deserialize, Serialize};
-use taquin::domain::{Board, Size, random_board};
-use taquin::service::{SearchContext, Tables, solve};
+use taquin::service::Tables;
+use taquin_solver::solver::solve;
+use taquin_solver::{Board, Control, Size, random_board};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -67,7 +68,7 @@ async fn solution(State(tables): State<Arc<Tables>>, body: axum::body::Bytes) ->
     let text: Vec<String> = rows.iter().map(|row| format!("{} {} {}", row[0], row[1], row[2])).collect();
     let start = board(&text.join("/"));
     let job = job(start, Board::blank_last(start.size()), None, None);
-    let report = solve(&job, &tables, SearchContext::default()).expect("a report");
+    let report = solve(&job, &*tables, Control::default()).expect("a report");
     let solution = report.solution.expect("a solution");
     let (length, moves) = (solution.path.len(), solution.path.to_string());
     let (expanded, generated) = (report.stats.expanded, report.stats.generated);

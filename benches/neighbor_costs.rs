@@ -1,4 +1,4 @@
-//! Fits the costs of tiles in adjacent cells to optimal lengths of 15-puzzles (`src/search/anytime/neighbor_costs.rs`).
+//! Fits the costs of tiles in adjacent cells to optimal lengths of 15-puzzles (`search/anytime/neighbor_costs.rs` of `taquin-solver`).
 //!
 //! `cargo bench --bench neighbor_costs` solves random boards, leaves their optimal solutions at random positions by
 //! some random moves, and solves the boards there. A ridge regression (Hoerl & Kennard 1970) explains the lengths by
@@ -9,8 +9,9 @@
 mod common;
 
 use common::{SplitMix, build_standard, job};
-use taquin::domain::{Board, Move, RandomSource, Size, random_board};
-use taquin::service::{SearchContext, Tables, solve};
+use taquin::service::Tables;
+use taquin_solver::solver::solve;
+use taquin_solver::{Board, Control, Move, RandomSource, Size, random_board};
 
 /// The allocator of the service.
 #[global_allocator]
@@ -81,7 +82,7 @@ fn features(board: &Board) -> Features {
 }
 
 fn optimal_solution(start: Board, goal: Board, tables: &Tables) -> Vec<Move> {
-    let report = solve(&job(start, goal, None, None), tables, SearchContext::default()).expect("a report");
+    let report = solve(&job(start, goal, None, None), tables, Control::default()).expect("a report");
     report.solution.expect("a solution").path.moves().to_vec()
 }
 

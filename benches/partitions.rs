@@ -13,10 +13,11 @@ mod common;
 use std::collections::HashMap;
 use std::time::Instant;
 
+use taquin_solver::heuristic::{AdditivePatterns, Geometry, GoalClass, Partition, PatternTable, Patterns};
+use taquin_solver::search::{Budget, Space, Trace, ida_star};
+use taquin_solver::{Board, Packed64, Puzzle, RandomSource, Size, random_board};
+
 use common::SplitMix;
-use taquin::domain::{Board, Packed64, Puzzle, RandomSource, Size, random_board};
-use taquin::search::heuristic::{AdditivePatterns, Geometry, GoalClass, Partition, PatternTable, Patterns};
-use taquin::search::{Budget, Space, Trace, ida_star};
 
 /// The allocator of the service.
 #[global_allocator]

@@ -14,10 +14,10 @@ use std::time::{Duration, Instant};
 
 use common::manhattan::{Estimate, Trials};
 use common::{Server, SplitMix, board, free_address, job};
-use taquin::domain::{Board, Cell, Move, Size, random_board};
-use taquin::search::heuristic::{GoalClass, Tier};
-use taquin::search::{Algorithm, HeuristicKind};
-use taquin::service::{SearchContext, Tables, solve};
+use taquin::service::Tables;
+use taquin_solver::heuristic::{GoalClass, Tier};
+use taquin_solver::solver::solve;
+use taquin_solver::{Algorithm, Board, Cell, Control, HeuristicKind, Move, Size, random_board};
 
 /// The allocator of the service.
 #[global_allocator]
@@ -61,7 +61,7 @@ impl Run {
         for (start, goal) in boards {
             let job = job(*start, *goal, heuristic.map(|_| Algorithm::IdaStar), heuristic);
             let begun = Instant::now();
-            let report = solve(black_box(&job), tables, SearchContext::default()).expect("a report");
+            let report = solve(black_box(&job), tables, Control::default()).expect("a report");
             run.times.push(begun.elapsed().as_secs_f64() * 1e3);
             assert!(report.is_optimal());
             run.nodes.push(report.stats.generated as f64);
@@ -185,7 +185,7 @@ fn goals() {
             let goal = goal_with_blank(size, *goal_blank);
             let begun = Instant::now();
             let any = job(goal, goal, None, Some(HeuristicKind::PatternDatabase));
-            solve(&any, &tables, SearchContext::default()).expect("a report");
+            solve(&any, &tables, Control::default()).expect("a report");
             tables.improve(GoalClass::of(size, *goal_blank), Tier::Standard);
             let built = begun.elapsed().as_secs_f64();
             let mut random = SplitMix(7);
@@ -297,7 +297,7 @@ fn http() {
                 times[0].extend(boards.iter().map(|instance| {
                     let job = job(instance.start, instance.goal, None, None);
                     let begun = Instant::now();
-                    solve(black_box(&job), &tables, SearchContext::default()).expect("a report");
+                    solve(black_box(&job), &tables, Control::default()).expect("a report");
                     begun.elapsed().as_secs_f64() * 1e3
                 }));
                 for instance in boards {

@@ -8,10 +8,11 @@ mod common;
 
 use std::time::{Duration, Instant};
 
+use taquin_solver::heuristic::{GoalClass, LargeAdditivePatterns, Partition, Patterns, Tier};
+use taquin_solver::search::{Budget, Space, Trace, ida_star};
+use taquin_solver::{Board, Packed128, Puzzle, Size};
+
 use common::{OneHelper, board};
-use taquin::domain::{Board, Packed128, Puzzle, Size};
-use taquin::search::heuristic::{GoalClass, LargeAdditivePatterns, Partition, Patterns, Tier};
-use taquin::search::{Budget, Space, Trace, ida_star};
 
 /// The allocator of the service.
 #[global_allocator]

@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 
 use common::{SplitMix, board, job};
 use pathfinding::prelude::astar;
-use taquin::domain::{Board, Size, random_board};
-use taquin::search::{Algorithm, HeuristicKind, Named};
-use taquin::service::{Job, SearchContext, Tables, solve};
+use taquin::service::Tables;
+use taquin_solver::solver::solve;
+use taquin_solver::{Algorithm, Board, Control, HeuristicKind, Named, SearchRequest, Size, random_board};
 
 /// The allocator of the service.
 #[global_allocator]
@@ -22,11 +22,11 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 const ROUNDS: usize = 7;
 
 /// Solves all jobs once. Returns the time, and the expanded and generated nodes.
-fn run(jobs: &[Job], tables: &Tables) -> (Duration, u64, u64) {
+fn run(jobs: &[SearchRequest], tables: &Tables) -> (Duration, u64, u64) {
     let begun = Instant::now();
     let (mut expanded, mut generated) = (0, 0);
     for job in jobs {
-        let report = solve(black_box(job), tables, SearchContext::default()).expect("a report");
+        let report = solve(black_box(job), tables, Control::default()).expect("a report");
         assert!(report.solution.is_some());
         expanded += report.stats.expanded;
         generated += report.stats.generated;
@@ -100,7 +100,7 @@ fn small_boards(tables: &Tables) {
         (Some(Algorithm::AStar), Some(HeuristicKind::WalkingDistance)),
         (None, None),
     ] {
-        let jobs: Vec<Job> = starts.iter().map(|start| job(*start, goal, algorithm, heuristic)).collect();
+        let jobs: Vec<SearchRequest> = starts.iter().map(|start| job(*start, goal, algorithm, heuristic)).collect();
         let expanded = run(&jobs, tables).1 as f64 / jobs.len() as f64;
         let time = median(|| run(&jobs, tables).0).as_secs_f64() * 1e6 / jobs.len() as f64;
         let baseline = *baseline.get_or_insert(time);
@@ -168,7 +168,8 @@ fn with_pathfinding_on_bytes(start: &Board, goal: &Board) -> usize {
 fn auto_alone(tables: &Tables) {
     let goal = Board::blank_last(Size::try_from((3, 3)).expect("a size"));
     let mut random = SplitMix(1);
-    let jobs: Vec<Job> = (0..2_000).map(|_| job(random_board(&goal, &mut random), goal, None, None)).collect();
+    let jobs: Vec<SearchRequest> =
+        (0..2_000).map(|_| job(random_board(&goal, &mut random), goal, None, None)).collect();
     let time = median(|| (0..20).map(|_| run(&jobs, tables).0).sum());
     println!("auto on random 3×3 boards: {:.3} µs per board", time.as_secs_f64() * 1e6 / 20.0 / jobs.len() as f64);
 }
@@ -178,7 +179,7 @@ fn against_pathfinding(tables: &Tables) {
     let goal = Board::blank_last(size);
     let starts = [board("8 6 7/2 5 4/3 0 1"), board("6 4 7/8 5 0/3 2 1")];
     println!("\nthe 31-move boards by A* with manhattan, time per board");
-    let jobs: Vec<Job> =
+    let jobs: Vec<SearchRequest> =
         starts.iter().map(|start| job(*start, goal, Some(Algorithm::AStar), Some(HeuristicKind::Manhattan))).collect();
     let ours = median(|| run(&jobs, tables).0);
     let theirs = |solve: fn(&Board, &Board) -> usize| {

@@ -29,6 +29,7 @@ use std::time::Duration;
 use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::Registry;
+use taquin_solver::heuristic::Tier;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
@@ -42,7 +43,7 @@ use self::timeouts::Timeouts;
 use crate::config::{Config, ConnectionConfig, MemoryPlan, RateConfig, TableTier, ThreadPlan, Token, reachable};
 use crate::http::{BatchLimits, Guards, HttpServices, HttpSettings, Rate, Site, Tokens};
 use crate::jobs::JobEngine;
-use crate::service::{BeforeSearchHook, BulkSettings, SearchMemory, Service, ServiceSettings, Tier};
+use crate::service::{BeforeSearchHook, BulkSettings, SearchMemory, Service, ServiceSettings};
 
 /// Connection limit of the admin listener.
 const MAX_ADMIN_CONNECTIONS: usize = 64;

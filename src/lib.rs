@@ -1,17 +1,16 @@
 //! Taquin solves sliding-tile puzzles over HTTP.
 //!
-//! Five layers. Every dependency points down, and a test rejects others:
+//! Four layers above the crate `taquin-solver`. Every dependency points down, and a test rejects others:
 //!
 //! ```text
-//! main → app → http → jobs → service → search → domain
+//! main → app → http → jobs → service → taquin-solver
 //!           app → cluster → jobs, with the feature `cluster`
 //! config, telemetry: only main and app use them
 //! ```
 //!
-//! To read the code from the bottom: [`domain::Board`] and [`domain::Puzzle`]; [`search::Space`] and the searches;
-//! [`service::Service::submit`], which runs a job on the worker pool and returns its report; [`http::HttpServices`],
-//! which turns requests into jobs and reports into responses; [`app::App`]. `docs/ARCHITECTURE.md` describes the
-//! folders and the path of a request.
+//! To read the code from the bottom: [`taquin_solver::Solver`]; [`service::Service::submit`], which runs a search on the
+//! worker pool and returns its report; [`http::HttpServices`], which turns requests into searches and reports into
+//! responses; [`app::App`]. `docs/ARCHITECTURE.md` describes the folders and the path of a request.
 
 // Tests may do these. `expect` says why it cannot fail, and the log is the only output.
 #![cfg_attr(not(test), warn(clippy::too_many_lines, clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr))]
@@ -20,10 +19,8 @@ pub mod app;
 #[cfg(feature = "cluster")]
 pub mod cluster;
 pub mod config;
-pub mod domain;
 pub mod healthcheck;
 pub mod http;
 pub mod jobs;
-pub mod search;
 pub mod service;
 pub mod telemetry;

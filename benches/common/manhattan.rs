@@ -3,10 +3,13 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use taquin::domain::{Board, MoveSet, Packed64, Puzzle, RandomSource};
-use taquin::search::heuristic::Manhattan;
-use taquin::search::{Algorithm, Heuristic, HeuristicKind, Space, State};
-use taquin::service::{Job, Limits, SearchContext, Tables, solve};
+use taquin::service::Tables;
+use taquin_solver::heuristic::Manhattan;
+use taquin_solver::search::{Heuristic, Space, State};
+use taquin_solver::solver::solve;
+use taquin_solver::{
+    Algorithm, Board, Control, HeuristicKind, Limits, MoveSet, Packed64, Puzzle, RandomSource, SearchRequest,
+};
 
 use super::{SplitMix, UNLIMITED, job};
 
@@ -132,9 +135,10 @@ impl Trials {
 
     pub(crate) fn add(&mut self, start: Board, goal: Board, tables: &Tables) {
         let limits = Limits { expanded: Self::EXPANDED, ..UNLIMITED };
-        let job = Job { limits, ..job(start, goal, Some(Algorithm::IdaStar), Some(HeuristicKind::Manhattan)) };
+        let job =
+            SearchRequest { limits, ..job(start, goal, Some(Algorithm::IdaStar), Some(HeuristicKind::Manhattan)) };
         let begun = Instant::now();
-        let report = solve(black_box(&job), tables, SearchContext::default()).expect("a report");
+        let report = solve(black_box(&job), tables, Control::default()).expect("a report");
         self.seconds += begun.elapsed().as_secs_f64();
         let nodes = report.stats.generated as f64;
         self.nodes += nodes;

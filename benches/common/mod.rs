@@ -9,10 +9,13 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use taquin::domain::{Board, Encoding, Puzzle, RandomSource, RawBoard, Sides};
-use taquin::search::heuristic::{GoalClass, Tier};
-use taquin::search::{Algorithm, Help, Helpers, HeuristicKind, MainWork};
-use taquin::service::{Job, Limits, Plan, SearchOptions, Tables};
+use taquin::service::Tables;
+use taquin_solver::heuristic::{GoalClass, Tier};
+use taquin_solver::search::{Help, Helpers, MainWork};
+use taquin_solver::{
+    Algorithm, Board, Encoding, HeuristicKind, Limits, Plan, Puzzle, RandomSource, RawBoard, SearchOptions,
+    SearchRequest, Sides,
+};
 
 /// SplitMix64 (Steele, Lea & Flood 2014).
 pub(crate) struct SplitMix(pub(crate) u64);
@@ -33,11 +36,16 @@ pub(crate) fn board(text: &str) -> Board {
     RawBoard::parse(text).board(Sides::default(), Encoding::Tiles).expect("a board")
 }
 
-pub(crate) fn job(start: Board, goal: Board, algorithm: Option<Algorithm>, heuristic: Option<HeuristicKind>) -> Job {
+pub(crate) fn job(
+    start: Board,
+    goal: Board,
+    algorithm: Option<Algorithm>,
+    heuristic: Option<HeuristicKind>,
+) -> SearchRequest {
     let puzzle = Puzzle::try_new(start, goal).expect("solvable");
     let options = SearchOptions { algorithm, heuristic, ..SearchOptions::default() };
     let plan = Plan::try_new(&options, puzzle.size()).expect("a plan");
-    Job::new(puzzle, plan, UNLIMITED)
+    SearchRequest::new(puzzle, plan, UNLIMITED)
 }
 
 pub(crate) fn build_standard(tables: &Tables) {

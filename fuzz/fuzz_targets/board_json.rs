@@ -9,7 +9,7 @@ fuzz_target!(|data: &[u8]| {
         Ok(puzzle) => {
             assert_eq!(puzzle.start().size(), puzzle.goal().size());
             // The boards can be sent again in the form of a response.
-            let rows = |board: &taquin::domain::Board| format!("{:?}", board.rows().collect::<Vec<_>>());
+            let rows = |board: &taquin_solver::Board| format!("{:?}", board.rows().collect::<Vec<_>>());
             let body = format!(r#"{{"board": {}, "goal": {}}}"#, rows(puzzle.start()), rows(puzzle.goal()));
             let again = read_solve_body(body.as_bytes()).expect("boards of a response are valid in a request");
             assert_eq!((again.start(), again.goal()), (puzzle.start(), puzzle.goal()));

@@ -4,7 +4,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use taquin::domain::{Encoding, RawBoard, Sides};
+use taquin_solver::{Encoding, RawBoard, Sides};
 
 fuzz_target!(|data: &[u8]| {
     let [rows, cols, encoding, text @ ..] = data else { return };

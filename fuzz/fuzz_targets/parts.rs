@@ -2,10 +2,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use taquin::domain::{Board, BoardCodec, Size};
 use taquin::jobs::{Part, PartHeader, decode_piece};
-use taquin::search::Named;
 use taquin::service::Want;
+use taquin_solver::{Board, BoardCodec, Named, Size};
 
 fuzz_target!(|data: &[u8]| {
     let Some((choice, rest)) = data.split_first() else { return };

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, EncodeMetric};
 use prometheus_client::metrics::gauge::ConstGauge;
+use taquin_solver::Named;
 
 use super::cluster;
 use super::shared_jobs::SharedJobs;
 use crate::config::{JobsConfig, JobsPlace};
 use crate::jobs::{EngineError, JobEngine, JobLane, JobSettings, JobStore};
-use crate::search::Named;
 use crate::service::Service;
 
 /// Why jobs cannot be served.

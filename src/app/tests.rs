@@ -4,13 +4,13 @@ use std::io::{Read, Write};
 use std::net;
 
 use clap::Parser;
+use taquin_solver::Size;
+use taquin_solver::search::{Expansions, GeneratedNodes, Trace};
 use tokio::task::JoinHandle;
 use tokio::time::sleep;
 
 use super::*;
 use crate::config::{self, Flags};
-use crate::domain::Size;
-use crate::search::{Expansions, GeneratedNodes, Trace};
 
 #[test]
 fn the_plan_counts_expansions_as_the_search_does() {

@@ -5,8 +5,7 @@ use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
-
-use crate::search::{Named, named};
+use taquin_solver::{Named, named};
 
 /// Metrics of a worker.
 #[derive(Debug, Default)]

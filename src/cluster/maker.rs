@@ -311,9 +311,10 @@ fn end_process_at(index: u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::{Board, Size};
     use crate::jobs::{FilesInMemory, JobBoards, Recipe};
-    use crate::service::{RequestedLimits, Tier};
+    use crate::service::RequestedLimits;
+    use taquin_solver::heuristic::Tier;
+    use taquin_solver::{Board, Size};
 
     #[test]
     fn a_board_has_the_time_of_all_its_searches() {

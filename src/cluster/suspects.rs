@@ -153,9 +153,10 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::domain::{Board, RandomSource, Size, SplitMix};
     use crate::jobs::{FilesInMemory, JobBoards, JobSpec, Recipe};
-    use crate::service::{RequestedLimits, Tier, Want};
+    use crate::service::{RequestedLimits, Want};
+    use taquin_solver::heuristic::Tier;
+    use taquin_solver::{Board, RandomSource, Size, SplitMix};
 
     fn job(count: u64, chunk: u32) -> StoredJob {
         let goal = Board::blank_last(Size::try_from((3, 3)).unwrap());

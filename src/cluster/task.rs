@@ -3,9 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::jobs::{FolderName, JobId};
+use taquin_solver::{Named, named};
 
-use crate::search::{Named, named};
+use crate::jobs::{FolderName, JobId};
 
 /// Tasks that are handed out beside those of other lanes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

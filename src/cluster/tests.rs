@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
+use taquin_solver::{Board, RandomSource, Size, SplitMix};
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
@@ -14,12 +15,12 @@ use tokio::task::JoinHandle;
 use super::memory_queue::SharedQueue;
 use super::queue::LEASE_TIME;
 use super::*;
-use crate::domain::{Board, RandomSource, Size, SplitMix};
 use crate::jobs::{
     Draft, Ended, FailingFiles, Failure, Files, FilesInMemory, Job, JobBoards, JobEngine, JobOwner, JobSettings,
     JobSpec, JobState, JobStore, JobView, Progress, Recipe, Resources, Row, RunEnd, Shard, StoredJob, WaitingFor, run,
 };
-use crate::service::{Metrics, RequestedLimits, Service, ServiceSettings, Tables, Tier, Want};
+use crate::service::{Metrics, RequestedLimits, Service, ServiceSettings, Tables, Want};
+use taquin_solver::heuristic::Tier;
 
 const SEARCH_MEMORY: u64 = 16 << 20;
 

@@ -3,8 +3,7 @@
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-
-use crate::domain::Board;
+use taquin_solver::Board;
 
 /// The target of the GET request with the same fields, relative to that of the POST request (docs/adr/0048).
 ///
@@ -99,7 +98,7 @@ mod tests {
     use percent_encoding::percent_decode_str;
 
     use super::*;
-    use crate::domain::Size;
+    use taquin_solver::Size;
 
     fn location(target: GetTarget) -> Option<String> {
         let mut response = Response::default();

@@ -1,9 +1,10 @@
 //! The data set card: `README.md` beside the labels, in the form of data set hubs.
 
+use taquin_solver::Named;
+
 use super::manifest::Totals;
 use super::spec::{JobBoards, JobSpec};
 use super::stored_job::{JobError, StoredJob};
-use crate::search::Named;
 use crate::service::Want;
 
 const CARD: &str = "README.md";

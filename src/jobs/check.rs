@@ -3,13 +3,14 @@
 use std::fmt;
 use std::ops::Range;
 
+use taquin_solver::Puzzle;
+
 use super::input_problems::InputProblems;
 use super::manifest::{Manifest, ManifestPart, Totals};
 use super::part::{Part, Row};
 use super::runner::Resources;
 use super::spec::JobBoards;
 use super::stored_job::{JobError, StoredJob};
-use crate::domain::Puzzle;
 use crate::service::{Label, Sweep, SweepContext};
 
 /// Result of a check.

@@ -3,9 +3,10 @@
 use std::convert::Infallible;
 use std::time::Duration;
 
+use taquin_solver::{Board, Puzzle};
+
 use super::part::MAX_ROWS;
 use super::recipe::Recipe;
-use crate::domain::{Board, Puzzle};
 use crate::service::{Sweep, SweepContext, SweepLimits, Tables, Want};
 
 /// Boards that are solved to estimate the cost of all.
@@ -101,8 +102,8 @@ pub fn cost_of_board(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::Size;
     use crate::service::RequestedLimits;
+    use taquin_solver::Size;
 
     fn size_of(rows: usize, cols: usize, count: u64, want: Want) -> u32 {
         let goal = Board::blank_last(Size::try_from((rows, cols)).unwrap());

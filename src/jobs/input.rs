@@ -6,11 +6,11 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
+use taquin_solver::{Board, BoardCodec, Puzzle};
 
 use super::files::Files;
 use super::input_files::{FOLDER, InputSums, OTHER_INPUT, missing, name_of, of_file};
 use super::input_problems::{InputProblemsWriter, PIECE_ROWS, StoredProblems};
-use crate::domain::{Board, BoardCodec, Puzzle};
 
 /// What a job knows of its input: the boards are in the pieces.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -304,9 +304,9 @@ pub fn decode_piece<'b>(codec: &BoardCodec, first: u64, bytes: &'b [u8]) -> Resu
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::{Size, SplitMix, random_board};
     use crate::jobs::directory::Directory;
     use crate::jobs::directory::tests::Scratch;
+    use taquin_solver::{Size, SplitMix, random_board};
 
     fn goal(rows: usize, cols: usize) -> Board {
         Board::blank_last(Size::try_from((rows, cols)).unwrap())

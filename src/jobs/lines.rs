@@ -2,8 +2,9 @@
 
 use std::io::Write;
 
+use taquin_solver::{Board, MoveSet, Size};
+
 use super::part::Row;
-use crate::domain::{Board, MoveSet, Size};
 use crate::service::{Label, Want};
 
 /// Appends a board as an array of rows.
@@ -138,7 +139,7 @@ fn number(number: u64, out: &mut Vec<u8>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::Move;
+    use taquin_solver::Move;
 
     fn label() -> Label {
         Label { lower_bound: 12, length: 12, next: None, expanded: None, path: None }

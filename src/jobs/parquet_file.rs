@@ -12,8 +12,8 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::ColumnPath;
+use taquin_solver::{Board, MoveSet, Path, Size};
 
-use crate::domain::{Board, MoveSet, Path, Size};
 use crate::service::{Label, Want};
 
 /// Rows of a row group. A reader holds one at a time, and so does the writer.

@@ -3,7 +3,8 @@
 use std::fmt;
 use std::ops::Range;
 
-use crate::domain::{Move, MoveSet, Path, Size};
+use taquin_solver::{Move, MoveSet, Path, Size};
+
 use crate::service::{Label, Want};
 
 /// Most boards of a chunk, and so most rows of a part.
@@ -456,7 +457,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::search::Named;
+    use taquin_solver::Named;
 
     fn header(rows: usize) -> PartHeader {
         PartHeader { spec: [7; 32], chunk: 3, first: 3 << 14, rows: rows as u32 }

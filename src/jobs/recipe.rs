@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use crate::domain::{Board, Puzzle};
+use taquin_solver::{Board, Puzzle};
+
 use crate::service::board_of_seed;
 
 /// Random boards of a goal: board *i*, from 0, is what `GET /random` draws for the seed `S/i`.
@@ -84,7 +85,7 @@ impl Recipe {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::Size;
+    use taquin_solver::Size;
 
     #[test]
     fn counts_and_seeds_have_limits() {

@@ -4,10 +4,10 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
+use taquin_solver::Puzzle;
 
 use super::part::{Part, Row};
 use super::stored_job::{JobError, StoredJob};
-use crate::domain::Puzzle;
 use crate::service::{Label, Metrics, Sweep, SweepContext, SweepError, SweepLimits, Tables};
 
 /// The share of a job that one of several processes makes: every n-th chunk.
@@ -210,7 +210,6 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::domain::{Board, Size, SplitMix, random_board};
     use crate::jobs::directory::tests::Scratch;
     use crate::jobs::files::Files;
     use crate::jobs::files::tests::{FailingFiles, Failure, FilesInMemory};
@@ -218,7 +217,9 @@ mod tests {
     use crate::jobs::input_problems::InputProblemsWriter;
     use crate::jobs::recipe::Recipe;
     use crate::jobs::spec::{JobBoards, JobSpec};
-    use crate::service::{RequestedLimits, ServiceError, Tier, Want};
+    use crate::service::{RequestedLimits, ServiceError, Want};
+    use taquin_solver::heuristic::Tier;
+    use taquin_solver::{Board, Size, SplitMix, WrongSolution, random_board};
 
     /// Where the boards come from.
     #[derive(Clone, Copy, Debug)]
@@ -278,7 +279,7 @@ mod tests {
         let row = |error| row_of(Err(error), &puzzle, &Metrics::default());
         assert!(matches!(row(SweepError::Cancelled), Ok(None)));
         assert!(matches!(row(SweepError::Failed(ServiceError::Failed("a search panicked"))), Ok(Some(Row::Failed))));
-        let error = row(SweepError::Failed(ServiceError::WrongSolution)).unwrap_err();
+        let error = row(SweepError::Failed(ServiceError::WrongSolution(WrongSolution))).unwrap_err();
         assert!(matches!(error, JobError::WrongSolution) && !error.is_temporary(), "the job ends");
         let reason = error.for_clients(&FilesInMemory::default());
         assert!(reason.starts_with("a search returned a wrong solution"), "{reason}");

@@ -3,6 +3,8 @@
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use taquin_solver::heuristic::Tier;
+use taquin_solver::{Board, Encoding, Named, RawBoard, Sides, Size};
 
 use super::hex::{hex, unhex};
 use super::input::InputRecord;
@@ -10,9 +12,7 @@ use super::input_problems::StoredProblems;
 use super::part::MAX_ROWS;
 use super::recipe::Recipe;
 use super::sealed::{FormatError, read_sealed, seal};
-use crate::domain::{Board, Encoding, RawBoard, Sides, Size};
-use crate::search::Named;
-use crate::service::{RequestedLimits, Sweep, Tier, Want};
+use crate::service::{RequestedLimits, Sweep, Want};
 
 /// What a job finds out about which boards, and in which chunks.
 #[derive(Clone, PartialEq, Debug)]

@@ -7,6 +7,8 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use sha2::{Digest, Sha256};
+use taquin_solver::heuristic::Tier;
+use taquin_solver::{Board, Puzzle, Size};
 
 use super::chunk_size::SampledBoards;
 use super::directory::Directory;
@@ -16,8 +18,7 @@ use super::input_files::{self, SPEC};
 use super::part::{Part, PartError, PartHeader};
 use super::recipe::Recipe;
 use super::spec::{JobBoards, JobSpec, SpecError};
-use crate::domain::{Board, Puzzle, Size};
-use crate::service::{RequestedLimits, Tier, Want};
+use crate::service::{RequestedLimits, Want};
 
 /// A job and its files: `spec.json` once it is accepted, a part for each chunk that is done, and
 /// `end.json` once it is complete.

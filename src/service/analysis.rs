@@ -7,13 +7,15 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use taquin_solver::heuristic::DistanceTable;
+use taquin_solver::solver::{AttemptCheck, check_attempt, distances_along};
+use taquin_solver::{
+    Attempt, Board, Distance, Limits, Move, Plan, Puzzle, SearchOptions, SearchRequest, StopReason, Tile,
+};
 use tokio::time::timeout_at;
 
-use crate::domain::{Attempt, Board, Move, Puzzle, Tile};
-use crate::search::StopReason;
-use crate::search::heuristic::DistanceTable;
-use crate::service::distance::{self, AttemptCheck, Distance, check_attempt, distances_along};
-use crate::service::job::{Job, Limits, Plan, Report, SearchOptions, ServiceError};
+use crate::service::instant::is_check_instant;
+use crate::service::job::{Report, ServiceError};
 use crate::service::pool::Pool;
 use crate::service::tables::Tables;
 
@@ -98,7 +100,7 @@ impl Analyst<'_> {
                 (Some(walk.distance()), after)
             }
             Ok(_) => {
-                let is_instant = self.tables.has_distances(start.size(), goal.blank());
+                let is_instant = self.tables.small().has_distances(start.size(), goal.blank());
                 let tables = Arc::clone(self.tables);
                 let bounds = move || bounds_around(&start, &goal, &tables);
                 self.pool.run_quick_work(is_instant, self.work_time, bounds).await?
@@ -126,10 +128,10 @@ impl Analyst<'_> {
         let is_searched = is_searched(&start) && (parts.exact || parts.steps);
         let lists_steps = parts.steps && !is_searched;
         let tables = Arc::clone(self.tables);
-        let is_instant = distance::is_instant(&goal, &attempt, lists_steps, &tables);
+        let is_instant = is_check_instant(&goal, &attempt, lists_steps, tables.small());
         let check = self.pool.run_quick_work(is_instant, self.work_time, move || {
-            let check = check_attempt(&start, &goal, &attempt, &tables);
-            let steps = if lists_steps { distances_along(&start, &goal, &check, &tables) } else { None };
+            let check = check_attempt(&start, &goal, &attempt, tables.small());
+            let steps = if lists_steps { distances_along(&start, &goal, &check, tables.small()) } else { None };
             AttemptCheck { steps, ..check }
         });
         let check = check.await?;
@@ -158,19 +160,20 @@ impl Analyst<'_> {
         } else {
             walk.go_to(check.played.end).await?;
         }
-        let percentile = of_start.percentile(puzzle.goal(), self.tables);
+        let percentile = of_start.percentile(puzzle.goal(), self.tables.small());
         Ok(AttemptCheck { distances: Some((of_start, walk.distance())), percentile, steps, ..check })
     }
 }
 
 /// The error of a search that a limit ended. Its report has no solution, because lengths must not give moves away.
 fn stopped(report: &Report, stop: StopReason) -> AnalysisError {
-    AnalysisError::Stopped(Box::new(Report { solution: None, ..report.clone() }), stop)
+    let search = taquin_solver::Report { solution: None, ..report.search.clone() };
+    AnalysisError::Stopped(Box::new(Report { search, ..*report }), stop)
 }
 
 /// The distances of a board and of those after each of its legal moves, without a search.
 fn bounds_around(start: &Board, goal: &Board, tables: &Tables) -> (Option<Distance>, Vec<Option<Distance>>) {
-    let of = |board| Puzzle::try_new(board, *goal).ok().map(|puzzle| Distance::of(&puzzle, tables));
+    let of = |board| Puzzle::try_new(board, *goal).ok().map(|puzzle| Distance::of(&puzzle, tables.small()));
     let after: Vec<_> = start.moves().map(|mv| of(after_move(start, mv).1)).collect();
     // Moves are reversible, so the bounds of neighbours differ by one at most.
     let distance = after.iter().flatten().fold(of(*start), |of, next| Some(of?.near(*next, 1)));
@@ -239,7 +242,7 @@ impl<'s> OptimalWalk<'s> {
         let Analyst { pool, limits, .. } = self.analyst;
         let puzzle = Puzzle::try_new(self.board, self.goal).expect("moves preserve reachability");
         // The job has the limits of the request, so equal jobs share a search and its report.
-        let search = pool.submit(Job::new(puzzle, plan, limits));
+        let search = pool.submit(SearchRequest::new(puzzle, plan, limits));
         let report = match &self.latest {
             // The first search has the whole time, and its own limit.
             None => search.await?.report,
@@ -267,7 +270,7 @@ mod tests {
     use std::collections::{HashMap, VecDeque};
 
     use super::*;
-    use crate::domain::Size;
+    use taquin_solver::Size;
 
     /// Distances to the goal of all boards from which it is reachable, by breadth-first search.
     fn distances(goal: Board) -> HashMap<Board, u32> {

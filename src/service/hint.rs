@@ -5,12 +5,11 @@ use std::time::Duration;
 
 use moka::policy::EvictionPolicy;
 use moka::sync::Cache;
+use taquin_solver::{Limits, Move, Path, Plan, Puzzle, SearchRequest, Solution, Trail, solver};
 
-use crate::domain::{Move, Path, Puzzle, Trail};
-use crate::service::job::{Answer, Job, Limits, Origin, Plan, Report, RequestedLimits, ServiceError, Solution};
+use crate::service::job::{Answer, Origin, Report, RequestedLimits, ServiceError};
 use crate::service::metrics::Metrics;
 use crate::service::pool::{CacheUsage, Pool};
-use crate::service::solver;
 
 /// Time limit of a hint whose request names none, on boards whose search uses all its time.
 const DEFAULT_TIME: Duration = Duration::from_secs(1);
@@ -72,12 +71,10 @@ impl Found {
             |path: &Path| self.moves().is_none_or(|moves| path.len() <= moves.len() && path.moves() != moves);
         let Some(path) = trail.map(|trail| trail.path).filter(is_better) else { return self };
         let Ok(tiles) = path.replay(puzzle) else { return self };
-        let report = Report {
-            solution: Some(Solution { path, tiles }),
-            lower_bound: self.lower_bound(),
-            percentile: None,
-            ..Report::clone(&self.answer.report)
-        };
+        let known = &*self.answer.report;
+        let (solution, lower_bound) = (Some(Solution { path, tiles }), self.lower_bound());
+        let search = taquin_solver::Report { solution, lower_bound, ..known.search.clone() };
+        let report = Report { search, percentile: None, ..*known };
         Self::new(Answer { report: Arc::new(report), origin: self.answer.origin })
     }
 
@@ -124,7 +121,7 @@ impl HintCache {
     pub(crate) fn new(bytes: u64) -> Self {
         // A report counts once for each of its boards, because the last of them keeps it alive.
         let weigh = |_: &HintKey, entry: &HintEntry| {
-            let bytes = 2 * size_of::<HintKey>() + size_of::<HintEntry>() + entry.report.bytes_with_job();
+            let bytes = 2 * size_of::<HintKey>() + size_of::<HintEntry>() + entry.report.bytes_with_request();
             u32::try_from(bytes).unwrap_or(u32::MAX)
         };
         // A client requests the hints of a board a few times and never again, so recency predicts use and frequency
@@ -143,12 +140,12 @@ impl HintCache {
     /// See [`ServiceError`].
     pub(crate) async fn hint(
         &self,
-        job: Job,
+        job: SearchRequest,
         trail: Option<Trail>,
         pool: &Arc<Pool>,
         metrics: &Metrics,
     ) -> Result<Hint, ServiceError> {
-        let Job { puzzle, plan, limits, .. } = job;
+        let SearchRequest { puzzle, plan, limits, .. } = job;
         let is_draining = pool.is_draining();
         let known = if is_draining { None } else { self.find(&puzzle, &limits) };
         let spares_search = |trail: &Trail| plan.uses_all_time() && trail.is_followed && !is_draining;
@@ -200,8 +197,9 @@ impl HintCache {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::{Board, Encoding, RawBoard, Sides};
-    use crate::service::{Job, Plan, SearchContext, SearchOptions, Tables, solve};
+    use crate::service::Tables;
+    use taquin_solver::solver::solve;
+    use taquin_solver::{Board, Control, Encoding, Plan, RawBoard, SearchOptions, SearchRequest, Sides};
 
     const LIMITS: Limits = Limits { time: Duration::from_secs(9), expanded: 100_000, nodes: 100_000 };
 
@@ -212,8 +210,8 @@ mod tests {
 
     fn found(puzzle: Puzzle) -> Found {
         let plan = Plan::try_new(&SearchOptions::default(), puzzle.size()).unwrap();
-        let job = Job::new(puzzle, plan, LIMITS);
-        let report = solve(&job, &Tables::default(), SearchContext::default()).unwrap();
+        let job = SearchRequest::new(puzzle, plan, LIMITS);
+        let report = Report::new(solve(&job, &Tables::default(), Control::default()).unwrap(), LIMITS);
         Found::new(Answer { report: Arc::new(report), origin: Origin::Search })
     }
 
@@ -290,7 +288,8 @@ mod tests {
         let solution = report.solution.as_ref().unwrap();
         let path = [&[Move::Right, Move::Left][..], solution.path.moves()].concat().into();
         let tiles = [&[7, 7][..], &solution.tiles].concat();
-        let report = Report { solution: Some(Solution { path, tiles }), ..report.clone() };
+        let search = taquin_solver::Report { solution: Some(Solution { path, tiles }), ..report.search.clone() };
+        let report = Report { search, ..*report };
         let worse = Found::new(Answer { report: Arc::new(report), origin: Origin::Search });
         let ahead = after(&puzzle, Move::Right);
         let length = || cache.find(&ahead, &LIMITS).unwrap().moves().unwrap().len();
@@ -335,10 +334,10 @@ mod tests {
         let puzzle = puzzle("1 2 3/4 5 6/0 7 8");
         let best = found(puzzle);
         let detours = [Move::Right, Move::Left, Move::Up, Move::Down, Move::Right, Move::Right].to_vec();
-        let report = Report {
-            solution: Some(Solution { path: detours.into(), tiles: vec![7, 7, 4, 4, 7, 8] }),
-            ..Report::clone(&best.answer.report)
-        };
+        let solution = Some(Solution { path: detours.into(), tiles: vec![7, 7, 4, 4, 7, 8] });
+        let report = &*best.answer.report;
+        let search = taquin_solver::Report { solution, ..report.search.clone() };
+        let report = Report { search, ..*report };
         let at = Found { answer: Answer { report: Arc::new(report), origin: Origin::Cached }, moves_made: 2 };
         let found = at.or(trail(&puzzle, vec![Move::Right, Move::Right]), &puzzle);
         // The bound of 2 was that of a board two moves before.

@@ -9,9 +9,9 @@ use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
+use taquin_solver::{Algorithm, HeuristicKind, Named, SearchRequest};
 
-use crate::search::{Algorithm, HeuristicKind, Named};
-use crate::service::job::{Job, Origin, Report};
+use crate::service::job::{Origin, Report};
 
 /// Counters and histograms of jobs, by method and outcome: see docs/OPERATING.md.
 ///
@@ -241,7 +241,7 @@ impl Metrics {
         self.0.queue_wait.observe(queued.as_secs_f64());
     }
 
-    pub(crate) fn finished(&self, job: &Job, report: &Report) {
+    pub(crate) fn finished(&self, job: &SearchRequest, report: &Report) {
         let cells = CELLS.iter().position(|(most, _)| job.puzzle.size().cells() <= *most).unwrap_or_default();
         let kind = [
             (report.algorithm as usize, Algorithm::ALL.len()),

@@ -9,15 +9,16 @@ use std::sync::Arc;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use sha2::{Digest, Sha256};
-
-use crate::domain::{
-    Board, Puzzle, RandomSource, random_board, random_permutation, random_unsolvable_board, random_walk,
-    random_walk_with_turns,
+use taquin_solver::heuristic::DistanceTable;
+use taquin_solver::solver::{SearchTables, bytes_for};
+use taquin_solver::tables::PatternTables;
+use taquin_solver::{
+    Board, Control, Distance, Puzzle, RandomSource, random_board, random_permutation, random_unsolvable_board,
+    random_walk, random_walk_with_turns,
 };
-use crate::search::heuristic::DistanceTable;
-use crate::service::distance::{Distance, is_known_soon};
-use crate::service::solver::{JobTables, SearchContext, bytes_for};
-use crate::service::tables::{LoadedPatterns, Tables};
+
+use crate::service::instant::is_known_soon;
+use crate::service::tables::Tables;
 use lengths::{LengthDraw, check, choose, proof};
 
 pub use drawn::{DrawError, DrawnBoard};
@@ -79,7 +80,7 @@ pub(crate) fn is_instant(goal: &Board, how: &Draw, count: usize, tables: &Tables
     /// Tens of microseconds on the largest board.
     const INSTANT_WALK: u32 = 1_000;
     let is_short = !matches!(how, Draw::Walk(walk) if walk.moves > INSTANT_WALK);
-    count == 1 && is_short && is_known_soon(goal, tables) && !needs_proof(goal, how)
+    count == 1 && is_short && is_known_soon(goal, tables.small()) && !needs_proof(goal, how)
 }
 
 /// True if lengths are proven by searches.
@@ -114,11 +115,11 @@ pub(crate) fn draw(
     goal: &Board,
     how: &Draw,
     seeds: &[String],
-    (tables, patterns): (&Tables, Option<Arc<LoadedPatterns>>),
-    context: SearchContext<'_>,
+    (tables, patterns): (&Tables, Option<Arc<PatternTables>>),
+    context: Control<'_>,
 ) -> Result<Vec<DrawnBoard>, DrawError> {
     let has_patterns = patterns.is_some();
-    let job_tables = JobTables::with_patterns(tables, patterns);
+    let job_tables = SearchTables::with_patterns(tables, patterns);
     let how = how.clone().resolved(goal, tables)?;
     let length_draw = match &how {
         Draw::Length(lengths) if needs_proof(goal, &how) => {
@@ -161,7 +162,7 @@ fn draw_at_once(goal: &Board, how: &Draw, random: &mut Seeded, tables: &Tables) 
         Draw::Length(lengths) => (board_of_length(goal, lengths, random, tables)?, None),
         Draw::Percentile(_) => unreachable!("percentiles are resolved to lengths"),
     };
-    let distance = Puzzle::try_new(board, *goal).ok().map(|puzzle| Distance::of(&puzzle, tables));
+    let distance = Puzzle::try_new(board, *goal).ok().map(|puzzle| Distance::of(&puzzle, tables.small()));
     let distance = distance.map(|distance| distance.at_most(most.unwrap_or(u32::MAX)));
     Ok(DrawnBoard::new(board, distance, goal, tables).uniform(!matches!(how, Draw::Walk(_))))
 }
@@ -173,7 +174,7 @@ fn board_of_length(
     random: &mut Seeded,
     tables: &Tables,
 ) -> Result<Board, DrawError> {
-    let table = tables.distances(goal.size(), goal.blank());
+    let table = tables.small().distances(goal.size(), goal.blank());
     let histogram = table.histogram();
     let boards = (0..).zip(histogram).filter(|(length, _)| lengths.contains(length));
     let count: u64 = boards.map(|(_, boards)| *boards).sum();
@@ -188,7 +189,8 @@ impl Draw {
     /// Replaces percentiles by lengths.
     fn resolved(self, goal: &Board, tables: &Tables) -> Result<Self, DrawError> {
         let Self::Percentile(percentiles) = &self else { return Ok(self) };
-        let distribution = tables.distribution(goal.size(), goal.blank()).ok_or(DrawError::PercentilesUnknown)?;
+        let distribution =
+            tables.small().distribution(goal.size(), goal.blank()).ok_or(DrawError::PercentilesUnknown)?;
         let lengths = distribution.lengths_within(percentiles);
         lengths.map(Self::Length).ok_or_else(|| {
             let all = (0..=distribution.greatest()).map(|length| distribution.percentile(length));
@@ -201,7 +203,7 @@ impl Draw {
 
 impl DrawnBoard {
     fn new(board: Board, distance: Option<Distance>, goal: &Board, tables: &Tables) -> Self {
-        let percentile = distance.and_then(|distance| distance.percentile(goal, tables));
+        let percentile = distance.and_then(|distance| distance.percentile(goal, tables.small()));
         Self { board, distance, percentile, is_uniform: true }
     }
 

@@ -109,7 +109,7 @@ impl ReplyMemory {
         let reservation = match state.reports.get(&key).and_then(Weak::upgrade) {
             Some(reservation) => reservation,
             None => {
-                let bytes = self.within(None, report.bytes_with_job() as u64);
+                let bytes = self.within(None, report.bytes_with_request() as u64);
                 if !state.resize(self, None, 0, bytes) {
                     return None;
                 }
@@ -189,15 +189,16 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::domain::{Board, Puzzle, Size};
-    use crate::service::{Job, Limits, Plan, SearchContext, Tables, solve};
+    use crate::service::Tables;
+    use taquin_solver::solver::solve;
+    use taquin_solver::{Board, Control, Limits, Plan, Puzzle, SearchRequest, Size};
 
     fn report() -> Arc<Report> {
         let board = Board::blank_last(Size::try_from((3, 3)).unwrap());
         let (puzzle, plan) = (Puzzle::try_new(board, board).unwrap(), Plan::auto(board.size()));
         let limits = Limits { time: Duration::from_secs(9), expanded: 1000, nodes: 1000 };
-        let job = Job::new(puzzle, plan, limits);
-        Arc::new(solve(&job, &Tables::default(), SearchContext::default()).unwrap())
+        let job = SearchRequest::new(puzzle, plan, limits);
+        Arc::new(Report::new(solve(&job, &Tables::default(), Control::default()).unwrap(), limits))
     }
 
     #[test]
@@ -268,7 +269,7 @@ mod tests {
     #[test]
     fn a_report_counts_once_for_all_its_responses() {
         let (one, other) = (report(), report());
-        let bytes = one.bytes_with_job() as u64;
+        let bytes = one.bytes_with_request() as u64;
         let memory = ReplyMemory::new(2 * bytes);
         let held: Vec<_> = (0..9).map(|_| memory.hold(&one).unwrap()).collect();
         assert_eq!(memory.held(), bytes);

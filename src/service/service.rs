@@ -5,16 +5,19 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use taquin_solver::heuristic::{DistanceTable, Tier};
+use taquin_solver::search::Distribution;
+use taquin_solver::solver::{AttemptCheck, explain, nodes_within};
+use taquin_solver::{
+    Algorithm, Attempt, Board, Control, Explanation, HeuristicKind, Limits, Path, Plan, Puzzle, SearchRequest, Size,
+    Trail,
+};
 use tokio::time::timeout;
 
-use crate::domain::{Attempt, Board, Path, Puzzle, Size, Trail};
-use crate::search::heuristic::{DistanceTable, Tier};
-use crate::search::{Algorithm, Distribution, HeuristicKind};
 use crate::service::analysis::{AnalysisError, AnalysisParts, Analyst, LegalMoves};
-use crate::service::distance::AttemptCheck;
-use crate::service::explain::{self, Explanation, explain};
 use crate::service::hint::{self, Hint, HintCache};
-use crate::service::job::{Answer, BeforeSearchHook, Job, Limits, Plan, Report, RequestedLimits, ServiceError};
+use crate::service::instant::is_explanation_instant;
+use crate::service::job::{Answer, BeforeSearchHook, Report, RequestedLimits, ServiceError};
 use crate::service::metrics::{Metrics, Refusal};
 use crate::service::pool::{
     BulkError, BulkHandle, BulkLoad, BulkSettings, BulkWork, CacheUsage, Load, Pool, PoolSettings, SearchMemory,
@@ -22,7 +25,6 @@ use crate::service::pool::{
 };
 use crate::service::random::{self, Draw, DrawError, DrawnBoard, draw};
 use crate::service::reply_memory::{HeldReport, ReplyMemory, ReplyOwner, Reservation};
-use crate::service::solver::{SearchContext, nodes_within};
 use crate::service::tables::{BackgroundBuilder, Tables};
 
 /// Settings, fixed at start.
@@ -175,7 +177,7 @@ impl Service {
     ///
     /// # Errors
     /// See [`ServiceError`].
-    pub fn submit(&self, job: Job) -> impl Future<Output = Result<Answer, ServiceError>> + Send {
+    pub fn submit(&self, job: SearchRequest) -> impl Future<Output = Result<Answer, ServiceError>> + Send {
         self.pool.submit(job)
     }
 
@@ -183,7 +185,7 @@ impl Service {
     ///
     /// # Errors
     /// See [`ServiceError`].
-    pub async fn watch(&self, job: Job) -> Result<Subscription, ServiceError> {
+    pub async fn watch(&self, job: SearchRequest) -> Result<Subscription, ServiceError> {
         self.pool.watch(job).await
     }
 
@@ -204,7 +206,7 @@ impl Service {
     pub async fn run<T: Send + 'static>(
         &self,
         bytes: u64,
-        work: impl Fn(SearchContext<'_>) -> T + Send + Sync + 'static,
+        work: impl Fn(Control<'_>) -> T + Send + Sync + 'static,
     ) -> Result<T, ServiceError> {
         self.pool.run_work(self.settings.default_time, bytes, work).await
     }
@@ -227,7 +229,7 @@ impl Service {
     ) -> Result<Hint, ServiceError> {
         let plan = Plan::auto(puzzle.size());
         let limits = self.limits(puzzle.size(), &plan, hint::limits(&plan, requested));
-        let job = Job::new(puzzle, plan, limits);
+        let job = SearchRequest::new(puzzle, plan, limits);
         let trail = trail.and_then(|path| Trail::of(&puzzle, path));
         self.hint_cache.hint(job, trail, &self.pool, &self.metrics).await
     }
@@ -244,7 +246,7 @@ impl Service {
         seeds: Vec<String>,
     ) -> Result<Result<Vec<DrawnBoard>, DrawError>, ServiceError> {
         if random::is_instant(&goal, &how, seeds.len(), &self.tables) {
-            return Ok(draw(&goal, &how, &seeds, (&self.tables, None), SearchContext::default()));
+            return Ok(draw(&goal, &how, &seeds, (&self.tables, None), Control::default()));
         }
         if let Some(error) = random::refusal(&goal, &how, &self.tables) {
             return Ok(Err(error));
@@ -257,7 +259,7 @@ impl Service {
             None
         };
         let (tables, bytes) = (Arc::clone(&self.tables), random::bytes_for_proofs(&goal, &how));
-        let work = move |context: SearchContext<'_>| draw(&goal, &how, &seeds, (&tables, patterns.clone()), context);
+        let work = move |context: Control<'_>| draw(&goal, &how, &seeds, (&tables, patterns.clone()), context);
         self.pool.run_work(self.settings.default_time, bytes, work).await
     }
 
@@ -299,8 +301,9 @@ impl Service {
     /// # Errors
     /// [`ServiceError`] if there is no capacity.
     pub async fn explain(&self, puzzle: Puzzle) -> Result<Explanation, ServiceError> {
-        let (is_instant, tables) = (explain::is_instant(puzzle.goal(), &self.tables), Arc::clone(&self.tables));
-        self.pool.run_quick_work(is_instant, self.settings.default_time, move || explain(&puzzle, &tables)).await
+        let (is_instant, tables) =
+            (is_explanation_instant(puzzle.goal(), self.tables.small()), Arc::clone(&self.tables));
+        self.pool.run_quick_work(is_instant, self.settings.default_time, move || explain(&puzzle, &*tables)).await
     }
 
     /// Number of boards at each optimal length, if it is known for the goal's shape and the cell of its blank.
@@ -309,13 +312,13 @@ impl Service {
     /// [`ServiceError`] if there is no capacity.
     pub async fn distribution(&self, goal: &Board) -> Result<Option<Distribution<'_>>, ServiceError> {
         let (size, goal_blank) = (goal.size(), goal.blank());
-        let is_known = !DistanceTable::serves(size) || self.tables.has_distances(size, goal_blank);
+        let is_known = !DistanceTable::serves(size) || self.tables.small().has_distances(size, goal_blank);
         if !is_known {
             let tables = Arc::clone(&self.tables);
-            let build = move || tables.distances(size, goal_blank).bytes();
+            let build = move || tables.small().distances(size, goal_blank).bytes();
             self.pool.run_quick_work(false, self.settings.default_time, build).await?;
         }
-        Ok(self.tables.distribution(size, goal_blank))
+        Ok(self.tables.small().distribution(size, goal_blank))
     }
 
     /// Limits in force for a search: the requested ones, within those of the settings.

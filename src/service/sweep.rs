@@ -8,18 +8,21 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
+use taquin_solver::heuristic::{DistanceTable, GoalClass, Tier};
+use taquin_solver::search::Helpers;
+use taquin_solver::solver::{SearchTables, nodes_within, solve_with};
+use taquin_solver::tables::PatternTables;
+use taquin_solver::{
+    Board, Control, Distance, Limits, Move, MoveSet, Packed, Packed64, Path, Plan, Puzzle, Report, SearchRequest, Size,
+    StopReason, TableSource, WrongSolution, named,
+};
 use tokio::time::timeout;
 use tracing::Level;
 
-use crate::domain::{Board, Move, MoveSet, Packed, Packed64, Path, Puzzle, Size};
-use crate::search::heuristic::{DistanceTable, GoalClass, Tier};
-use crate::search::{Helpers, StopReason, named};
-use crate::service::distance::Distance;
-use crate::service::job::{Job, Limits, Plan, Report, RequestedLimits, ServiceError};
+use crate::service::job::{RequestedLimits, ServiceError};
 use crate::service::metrics::Metrics;
 use crate::service::pool::SliceContext;
-use crate::service::solver::{JobTables, SearchContext, nodes_within, solve_with};
-use crate::service::tables::{LoadedPatterns, Tables};
+use crate::service::tables::Tables;
 
 /// What a sweep finds out about each board.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -84,7 +87,7 @@ pub enum SweepError {
 
 impl SweepError {
     /// The solution does not replay, or is shorter than proven possible.
-    pub const WRONG_SOLUTION: Self = Self::Failed(ServiceError::WrongSolution);
+    pub const WRONG_SOLUTION: Self = Self::Failed(ServiceError::WrongSolution(WrongSolution));
     const PANICKED: Self = Self::Failed(ServiceError::Failed("a search panicked"));
 
     /// Logs a failed search, and counts it if it panicked.
@@ -108,7 +111,7 @@ impl SweepError {
 #[derive(Clone, Debug, Default)]
 pub struct SweepTables {
     /// `None` if there are none, or if the first search loads them.
-    patterns: Option<Arc<LoadedPatterns>>,
+    patterns: Option<Arc<PatternTables>>,
     /// True if the searches do without them, for want of memory.
     are_missing: bool,
 }
@@ -120,7 +123,7 @@ pub struct Sweep<'t> {
     goal: Board,
     plan: Plan,
     limits: Limits,
-    tables: JobTables<'t>,
+    tables: SearchTables<'t>,
 }
 
 /// Limits of the searches of a sweep.
@@ -184,7 +187,7 @@ impl<'t> Sweep<'t> {
             expanded: requested.expanded.unwrap_or(u64::MAX),
             nodes: requested.nodes.unwrap_or(u64::MAX).min(nodes),
         };
-        Self { want, goal, plan, limits, tables: JobTables::with_patterns(tables, own.patterns) }
+        Self { want, goal, plan, limits, tables: SearchTables::with_patterns(tables, own.patterns) }
     }
 
     /// The goal of all boards.
@@ -207,12 +210,12 @@ impl<'t> Sweep<'t> {
     pub fn label(&self, puzzle: &Puzzle, context: SweepContext<'_>) -> Result<Label, SweepError> {
         assert_eq!(*puzzle.goal(), self.goal, "a sweep has one goal");
         let search = || match self.want {
-            Want::Bounds => Ok(Label::of(Distance::of(puzzle, self.tables.tables()))),
-            Want::Length => match Distance::exact(puzzle, self.tables.tables()) {
+            Want::Bounds => Ok(Label::of(Distance::of(puzzle, self.tables.tables().small()))),
+            Want::Length => match Distance::exact(puzzle, self.tables.tables().small()) {
                 Some(length) => Ok(Label::of(Distance::proven(length))),
                 None => self.solved(puzzle, context).map(|(label, _)| label),
             },
-            Want::Next => match Distance::exact(puzzle, self.tables.tables()) {
+            Want::Next => match Distance::exact(puzzle, self.tables.tables().small()) {
                 Some(length) => Ok(self.with_next_by_table(puzzle, length)),
                 None => self.with_next_by_search(puzzle, context),
             },
@@ -225,16 +228,16 @@ impl<'t> Sweep<'t> {
         catch_unwind(AssertUnwindSafe(search)).unwrap_or(Err(SweepError::PANICKED))
     }
 
-    fn job(&self, puzzle: &Puzzle) -> Job {
-        Job::new(*puzzle, self.plan, self.limits)
+    fn job(&self, puzzle: &Puzzle) -> SearchRequest {
+        SearchRequest::new(*puzzle, self.plan, self.limits)
     }
 
-    fn report(&self, job: Job, context: SweepContext<'_>) -> Result<Report, SweepError> {
+    fn report(&self, job: SearchRequest, context: SweepContext<'_>) -> Result<Report, SweepError> {
         let time = self.limits.time;
         let deadline = (time != Duration::MAX).then(|| Instant::now() + time);
         let SweepContext { cancel, helpers } = context;
-        let context = SearchContext { deadline, cancel, helpers, ..SearchContext::default() };
-        let report = solve_with(&job, &self.tables, context).map_err(SweepError::Failed)?;
+        let context = Control { deadline, cancel, helpers, ..Control::default() };
+        let report = solve_with(&job, &self.tables, context).map_err(ServiceError::from).map_err(SweepError::Failed)?;
         if report.stopped == Some(StopReason::Cancelled) { Err(SweepError::Cancelled) } else { Ok(report) }
     }
 
@@ -253,7 +256,7 @@ impl<'t> Sweep<'t> {
 
     fn with_next_by_table(&self, puzzle: &Puzzle, length: u32) -> Label {
         let is_nearer = |mv: &Move| {
-            let distance = after(puzzle, *mv).and_then(|puzzle| Distance::exact(&puzzle, self.tables.tables()));
+            let distance = after(puzzle, *mv).and_then(|puzzle| Distance::exact(&puzzle, self.tables.tables().small()));
             distance.is_some_and(|distance| distance < length)
         };
         let next = puzzle.start().moves().filter(is_nearer).collect();
@@ -274,7 +277,7 @@ impl<'t> Sweep<'t> {
         for mv in puzzle.start().moves().filter(|mv| *mv != first) {
             let Some(child) = after(puzzle, mv) else { continue };
             let plan = Plan::within(puzzle.size(), label.length - 1);
-            let report = self.report(Job::new(child, plan, self.limits), context)?;
+            let report = self.report(SearchRequest::new(child, plan, self.limits), context)?;
             match report.stopped {
                 None => next = next.with(mv),
                 Some(StopReason::Depth) => {}
@@ -337,10 +340,11 @@ impl Tables {
             return;
         }
         if DistanceTable::serves(size) {
-            self.distances(size, goal_blank);
+            self.small().distances(size, goal_blank);
         } else if Plan::auto(size).uses_patterns() {
-            self.patterns(size, goal_blank);
-            self.improve(GoalClass::of(size, goal_blank), tier);
+            let class = GoalClass::of(size, goal_blank);
+            self.patterns(class);
+            self.improve(class, tier);
         }
     }
 
@@ -348,13 +352,14 @@ impl Tables {
     pub fn loaded_for(&self, goal: &Board) -> Option<SweepTables> {
         let (size, goal_blank) = (goal.size(), goal.blank());
         if DistanceTable::serves(size) {
-            return self.has_distances(size, goal_blank).then(SweepTables::default);
+            return self.small().has_distances(size, goal_blank).then(SweepTables::default);
         }
         if !Plan::auto(size).uses_patterns() {
             return Some(SweepTables::default());
         }
-        let loaded = self.loaded_patterns(GoalClass::of(size, goal_blank)).is_some();
-        loaded.then(|| SweepTables { patterns: Some(self.patterns(size, goal_blank)), are_missing: false })
+        let class = GoalClass::of(size, goal_blank);
+        let is_loaded = self.loaded_patterns(class).is_some();
+        is_loaded.then(|| SweepTables { patterns: Some(self.patterns(class)), are_missing: false })
     }
 
     /// Loads the tables of sweeps of a goal within the memory for tables, as searches of requests do. On small boards
@@ -365,7 +370,7 @@ impl Tables {
             return loaded;
         }
         if DistanceTable::serves(size) {
-            self.distances(size, goal_blank);
+            self.small().distances(size, goal_blank);
             return SweepTables::default();
         }
         let waits_for_memory = size.cells() <= Packed64::MAX_CELLS;
@@ -382,9 +387,9 @@ mod tests {
     use parking_lot::Mutex;
 
     use super::*;
-    use crate::domain::{SplitMix, random_board};
     use crate::service::metrics::{BoardCounts, Metrics};
     use crate::service::pool::{BulkSettings, BulkWork, Pool, PoolSettings, SearchMemory, Slice, SliceEnd};
+    use taquin_solver::{SplitMix, random_board};
 
     fn size(rows: usize, cols: usize) -> Size {
         Size::try_from((rows, cols)).unwrap()
@@ -493,7 +498,7 @@ mod tests {
             tables.load_for(&goal, Want::Length, Tier::Standard);
             let class = GoalClass::of(goal.size(), goal.blank());
             let has_patterns = tables.loaded_patterns(class).is_some();
-            assert!(has_patterns || tables.has_distances(goal.size(), goal.blank()), "{goal}");
+            assert!(has_patterns || tables.small().has_distances(goal.size(), goal.blank()), "{goal}");
         }
     }
 

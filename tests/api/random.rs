@@ -1,8 +1,8 @@
 //! `/random`: drawn boards, compared with an independent breadth-first search.
 
 use serde_json::{Value, json};
-use taquin::domain::{Board, Size};
 use taquin::jobs::Recipe;
+use taquin_solver::{Board, Size};
 
 use crate::answer::faults;
 use crate::client::{Service, shared};

@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use taquin::domain::Size;
-use taquin::search::heuristic::{GoalClass, Tier};
 use taquin::service::Tables;
+use taquin_solver::Size;
+use taquin_solver::heuristic::{GoalClass, Tier};
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};

@@ -5,12 +5,13 @@ use std::fmt::Display;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use taquin_solver::Size;
+
 use super::destination::{Destination, Existing};
 use super::formats::{Format, RowsFormat, TextFormat};
 use super::input::RowInput;
 use super::values::{choice, duration, goal, shard, size, whole_number};
 use crate::config::BatchFlags;
-use crate::domain::Size;
 use crate::http::{Problem, RowOptions};
 use crate::jobs::{MAX_ROWS, Recipe, Shard};
 use crate::service::{RequestedLimits, Sweep, Want};
@@ -424,8 +425,8 @@ mod tests {
 
     use super::*;
     use crate::config::{Command, Flags};
-    use crate::domain::Sides;
     use crate::http::RowGoal;
+    use taquin_solver::Sides;
 
     fn of(arguments: &str) -> Result<Task, Vec<String>> {
         let arguments = ["taquin", "batch"].into_iter().chain(arguments.split_whitespace());

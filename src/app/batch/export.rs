@@ -4,12 +4,13 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
+use taquin_solver::{Board, Puzzle};
+
 use super::arguments::TextOutput;
 use super::formats::TextFormat;
 use super::line_output::{LineOutput, Lines};
 use super::unfinished::Run;
 use super::{BatchError, Session, TaskEnd};
-use crate::domain::{Board, Puzzle};
 use crate::http::LabelLines;
 use crate::jobs::{
     InputProblems, JobBoards, JobError, JobSpec, Recipe, Row, SampledBoards, StoredJob, chunk_size, map_in_order,

@@ -1,6 +1,6 @@
 //! Formats of inputs and outputs.
 
-use crate::search::named;
+use taquin_solver::named;
 
 /// A format of lines.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -8,10 +8,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use sha2::Digest;
+use taquin_solver::Board;
 
 use super::ending::BatchError;
 use super::unfinished::InputPosition;
-use crate::domain::Board;
 use crate::http::{CsvInput, InputRow, MAX_LINE, RowFormat, RowOptions, RowReader};
 
 /// Where rows come from, and how they are read.

@@ -27,6 +27,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
+use taquin_solver::Board;
+use taquin_solver::heuristic::Tier;
 use tokio::runtime;
 use tokio::sync::oneshot;
 
@@ -40,9 +42,8 @@ use self::unfinished::Unfinished;
 use super::signals::Signals;
 use super::tier;
 use crate::config::{BatchFlags, Config};
-use crate::domain::Board;
 use crate::jobs::{OutputLock, Progress, Resources};
-use crate::service::{Metrics, RequestedLimits, SweepLimits, Tables, Tier, Want};
+use crate::service::{Metrics, RequestedLimits, SweepLimits, Tables, Want};
 
 /// The signal that ends most programs whose reader has left.
 const SIGPIPE: u8 = 13;

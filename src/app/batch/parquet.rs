@@ -6,6 +6,8 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
+use taquin_solver::{Puzzle, Size};
+
 use super::arguments::{ParquetOutput, ParquetSource, Source};
 use super::console::say;
 use super::destination::{Destination, has_bytes};
@@ -15,7 +17,6 @@ use super::input::{LineBlock, RowInput};
 use super::rows::{Early, Labeller, RowLines};
 use super::unfinished::FILE_EXISTS;
 use super::{BatchError, Session, TaskEnd};
-use crate::domain::{Puzzle, Size};
 use crate::http::{LabelLines, RowReader};
 use crate::jobs::{
     Created, Directory, Files, JobBoards, JobSpec, NewFile, ParquetColumns, ParquetFile, ParquetRow, ParquetRows, Row,

@@ -6,6 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
+use taquin_solver::{Board, Puzzle, Size};
+
 use super::arguments::TextOutput;
 use super::console::{counted, say};
 use super::formats::TextFormat;
@@ -13,7 +15,6 @@ use super::input::{BlockSize, LineBlock, OpenInput, RowInput, no_rows};
 use super::line_output::{LineOutput, Lines};
 use super::unfinished::InputPosition;
 use super::{BatchError, Session, TaskEnd};
-use crate::domain::{Board, Puzzle, Size};
 use crate::http::{
     InputRow, LabelLines, Problem, RowReader, goal_mismatch, other_goal, row_json, stored_problem, unserved,
 };

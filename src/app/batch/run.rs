@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use serde_json::Value;
+use taquin_solver::Named;
 
 use super::Session;
 use super::formats::TextFormat;
 use super::input::RowInput;
 use super::unfinished::Run;
 use crate::jobs::{Recipe, StoredJob, hex};
-use crate::search::Named;
 use crate::service::{RequestedLimits, Want};
 
 impl Session {

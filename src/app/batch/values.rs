@@ -6,11 +6,11 @@ use std::ops::RangeInclusive;
 use std::str::FromStr;
 use std::time::Duration;
 
+use taquin_solver::{Board, Encoding, Named, RawBoard, Sides, Size};
+
 use crate::config::parse_duration;
-use crate::domain::{Board, Encoding, RawBoard, Sides, Size};
 use crate::http::{NamedGoal, did_you_mean};
 use crate::jobs::Shard;
-use crate::search::Named;
 
 /// A shape, such as `3x5`.
 pub(super) fn size(text: &str) -> Result<Size, String> {

@@ -65,7 +65,7 @@ impl Layout {
         };
         pull::Config {
             durable_name: Some(name.to_owned()),
-            filter_subject: format!("{}.{}.>", self.prefix, crate::search::Named::name(lane)),
+            filter_subject: format!("{}.{}.>", self.prefix, taquin_solver::Named::name(lane)),
             ack_policy: AckPolicy::Explicit,
             ack_wait: self.lease_time,
             max_ack_pending: 100_000,

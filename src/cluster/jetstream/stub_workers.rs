@@ -7,11 +7,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use futures_util::future::join_all;
 use parking_lot::Mutex;
+use taquin_solver::{RandomSource, SplitMix};
 
 use super::tests::{queue_with_leases, servers, settings, task};
 use super::*;
 use crate::cluster::task::Work;
-use crate::domain::{RandomSource, SplitMix};
 
 /// How many there are, what they do, and for how long.
 #[derive(Clone, Copy)]

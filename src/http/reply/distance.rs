@@ -2,8 +2,9 @@
 
 use std::fmt;
 
+use taquin_solver::Distance;
+
 use super::notation::counted;
-use crate::service::Distance;
 
 /// Distance of a board from the goal. All members are null if the goal is unreachable.
 #[derive(Clone, Copy, Debug, Default, serde::Serialize)]

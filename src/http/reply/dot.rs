@@ -2,9 +2,10 @@
 
 use std::fmt::{Display, from_fn};
 
+use taquin_solver::search::{GeneratedNode, GeneratedNodes, Verdict};
+
 use super::notation::grid;
 use super::solution::{SolveReply, node_figures};
-use crate::search::{GeneratedNode, GeneratedNodes, Verdict};
 use crate::service::Report;
 
 /// First part of the graph. `strict` lets [`tail`] change edges.

@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
+use taquin_solver::{PuzzleError, Reachability, StopReason};
+
 use super::layout::Layout;
 use super::notation::counted;
 use super::search::{LimitsReply, SearchReply};
 use super::solution::SolutionReply;
 use super::writer::{LongReply, has_lists, whole_lists};
-use crate::domain::{PuzzleError, Reachability};
 use crate::http::media_type::MediaType;
 use crate::http::payload::Payload;
 use crate::http::problem::{Problem, ProblemKind, RequestError, Tail, sentence};
-use crate::search::StopReason;
 use crate::service::{AnalysisError, HeldReport, Overload, Report, ServiceError};
 
 /// Returns the problem of a start and a goal that are no puzzle: `unsolvable`, with the members of a `/solvable`
@@ -58,7 +58,7 @@ pub(crate) fn service_failure(error: &ServiceError) -> Problem {
             Problem::new(ProblemKind::ShuttingDown, detail).with_retry_after(1)
         }
         // The pool or the panic hook has logged the cause.
-        ServiceError::WrongSolution | ServiceError::Failed(_) => Problem::internal(),
+        ServiceError::WrongSolution(_) | ServiceError::Failed(_) => Problem::internal(),
     }
 }
 

@@ -4,12 +4,12 @@
 //! responses a second and 4 % of processor time on 3×3 boards (docs/adr/0021). A test compares them with serde.
 
 use serde::Serialize;
+use taquin_solver::{Board, Encoding};
 
 use super::notation::EncodedBoard;
 use super::path::put_rows;
 use super::search::{LimitsReply, SearchReply};
 use super::solution::{LengthsReply, ProvenLength, SolveReply};
-use crate::domain::{Board, Encoding};
 
 /// Initial capacity of a reply, in bytes. It is enough for most.
 pub(super) const CAPACITY: usize = 1 << 10;

@@ -1,8 +1,8 @@
 //! How a `/solve` response is written.
 
-use crate::domain::Encoding;
+use taquin_solver::{Encoding, named};
+
 use crate::http::media_type::MediaType;
-use crate::search::named;
 
 /// Layout of a `/solve` response: how its boards are written, and not which.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::io::Write;
 
 use serde::Serialize;
+use taquin_solver::search::{Expansions, GeneratedNodes};
 
 use super::dot;
 use super::json::put_json;
@@ -12,7 +13,6 @@ use super::path::{PathForm, TileTexts};
 use super::solution::{ExpansionReply, GeneratedReply, IterationReply};
 use super::states::States;
 use crate::http::media_type::MediaType;
-use crate::search::{Expansions, GeneratedNodes};
 use crate::service::Report;
 
 /// A list of the report, which is written entry by entry.

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use taquin_solver::Puzzle;
+use taquin_solver::search::{Expansions, GeneratedNodes};
 
 use super::failure::service_failure;
-use crate::domain::Puzzle;
 use crate::http::problem::Problem;
-use crate::search::{Expansions, GeneratedNodes};
 use crate::service::{HeldReport, ReplyOwner, Report, Reservation, Service};
 
 /// Approximate size in bytes above which a response is long.
@@ -89,7 +89,7 @@ mod tests {
     use crate::http::reply::writer::in_pieces;
     use crate::http::reply::writer::tests::report;
     use crate::http::tests::service;
-    use crate::search::Algorithm;
+    use taquin_solver::Algorithm;
 
     #[tokio::test]
     async fn memory_is_reserved_until_the_body_is_dropped() {

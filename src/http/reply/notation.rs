@@ -1,8 +1,7 @@
 //! Boards, moves and numbers as JSON and text.
 
 use serde::ser::{Serialize, SerializeSeq, Serializer};
-
-use crate::domain::{Board, Encoding, Move, RawBoard, Size};
+use taquin_solver::{Board, Encoding, Move, RawBoard, Size};
 
 /// A board as an array of rows.
 #[derive(Clone, Copy, Debug)]

@@ -3,8 +3,7 @@
 //! Lengths of numbers and of runs vary from entry to entry, so branches on them are mispredicted. The loops of this
 //! file write the longest form and advance by what is used (docs/benchmarks.md, throughput).
 
-use crate::domain::{Board, Move, Size, Tile};
-use crate::service::Solution;
+use taquin_solver::{Board, Move, Size, Solution, Tile};
 
 // A run is at most one less than a side, so its length has one digit.
 const _: () = assert!(Size::MAX_SIDE <= 10);
@@ -123,12 +122,12 @@ pub(super) fn put_rows(text: &mut Vec<u8>, board: &Board) {
     text.truncate(at);
 }
 
-/// Appends the runs of moves in directions of the tiles, as [`Path::alg`](crate::domain::Path::alg) does.
+/// Appends the runs of moves in directions of the tiles, as [`Path::alg`](taquin_solver::Path::alg) does.
 fn put_alg(text: &mut Vec<u8>, moves: &[Move]) {
     put_runs(text, moves.iter().map(|mv| mv.inverse()));
 }
 
-/// Appends the way back, as [`Path::scramble`](crate::domain::Path::scramble) does.
+/// Appends the way back, as [`Path::scramble`](taquin_solver::Path::scramble) does.
 fn put_scramble(text: &mut Vec<u8>, moves: &[Move]) {
     put_runs(text, moves.iter().rev().copied());
 }
@@ -155,8 +154,8 @@ fn put_runs(text: &mut Vec<u8>, mut directions: impl ExactSizeIterator<Item = Mo
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::{MoveNotation, Path, parse_moves};
     use crate::http::reply::Rows;
+    use taquin_solver::{MoveNotation, Path, parse_moves};
 
     fn text(write: impl FnOnce(&mut Vec<u8>)) -> String {
         let mut text = b"<".to_vec();

@@ -2,9 +2,11 @@
 
 use std::fmt;
 
-use crate::search::heuristic::Tier;
-use crate::search::{Algorithm, Named, effective_branching_factor};
-use crate::service::{Limits, Report};
+use taquin_solver::heuristic::Tier;
+use taquin_solver::search::effective_branching_factor;
+use taquin_solver::{Algorithm, Limits, Named};
+
+use crate::service::Report;
 
 /// Algorithm, heuristic and counters of a search.
 #[derive(Debug, serde::Serialize)]

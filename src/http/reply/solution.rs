@@ -2,12 +2,13 @@
 
 use std::fmt::{Display, from_fn};
 
+use taquin_solver::search::{Expansion, GeneratedNode, IterationCounts, OptimalPaths, Verdict};
+use taquin_solver::{Encoding, Metric, Named, Path, Puzzle, Solution, Tile};
+
 use super::notation::{EncodedBoard, Letter, Number, counted, grid, line};
 use super::search::{LimitsReply, SearchReply};
-use crate::domain::{Encoding, Metric, Path, Puzzle, Tile};
 use crate::http::problem::Problem;
-use crate::search::{Expansion, GeneratedNode, IterationCounts, Named, OptimalPaths, Verdict};
-use crate::service::{Report, Solution};
+use crate::service::Report;
 
 /// Response of `/solve` without its lists. The [writer](super::whole) takes these from the report.
 #[derive(Debug)]

@@ -1,8 +1,9 @@
 //! The states of a solution path: a list in JSON, boards side by side in text.
 
+use taquin_solver::{Board, Move, Puzzle, Tile};
+
 use super::layout::{Layout, StateOrder};
 use super::notation::{EncodedBoard, Letter, Number, grid, grid_width};
-use crate::domain::{Board, Move, Puzzle, Tile};
 use crate::service::Report;
 
 /// A board on the solution path, and the move that led to it.
@@ -106,7 +107,7 @@ mod tests {
     use super::*;
     use crate::http::media_type::MediaType;
     use crate::http::reply::writer::tests::report;
-    use crate::search::Algorithm;
+    use taquin_solver::Algorithm;
 
     /// The rows of states that a report has in a text of this width.
     fn rows(width: usize, order: StateOrder) -> (usize, Vec<String>) {

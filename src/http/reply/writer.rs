@@ -280,15 +280,18 @@ pub(crate) mod tests {
     use http_body_util::BodyExt;
 
     use super::*;
-    use crate::domain::{Board, Encoding, Move, Puzzle, RawBoard, Sides, Tile};
     use crate::http::reply::layout::StateOrder;
     use crate::http::reply::notation::{EncodedBoard, Letter, Number};
     use crate::http::reply::solution::{ExpansionReply, GeneratedReply, IterationReply};
     use crate::http::reply::states::StateReply;
     use crate::http::reply::{LimitsReply, MovesReply, SearchReply, limit_exceeded_with_lists};
     use crate::http::tests::service;
-    use crate::search::{Algorithm, StopReason};
-    use crate::service::{Job, Limits, Plan, Records, RequestedSolutions, SearchContext, SearchOptions, Tables, solve};
+    use crate::service::Tables;
+    use taquin_solver::solver::solve;
+    use taquin_solver::{
+        Algorithm, Board, Control, Encoding, Limits, Move, Plan, Puzzle, RawBoard, Records, RequestedSolutions,
+        SearchOptions, SearchRequest, Sides, StopReason, Tile,
+    };
 
     /// Returns a puzzle and the report of a search on it.
     pub(crate) fn report(algorithm: Algorithm, states: bool, expansions: usize) -> (Puzzle, Arc<Report>) {
@@ -298,8 +301,8 @@ pub(crate) mod tests {
         let plan = Plan::try_new(&options, start.size()).unwrap();
         let limits = Limits { time: Duration::from_secs(60), expanded: 1_000_000, nodes: 1_000_000 };
         let records = Records { expansions, generated: expansions, states, ..Records::default() };
-        let job = Job { records, ..Job::new(puzzle, plan, limits) };
-        (puzzle, Arc::new(solve(&job, &Tables::default(), SearchContext::default()).unwrap()))
+        let job = SearchRequest { records, ..SearchRequest::new(puzzle, plan, limits) };
+        (puzzle, Arc::new(Report::new(solve(&job, &Tables::default(), Control::default()).unwrap(), limits)))
     }
 
     /// Layouts in which each field has each of its values.
@@ -339,7 +342,8 @@ pub(crate) mod tests {
     #[tokio::test]
     async fn a_problem_written_in_pieces_has_the_same_bytes() {
         let (service, (_, report)) = (service(), report(Algorithm::BreadthFirst, false, 300));
-        let stopped = Arc::new(Report { stopped: Some(StopReason::Expanded), ..Report::clone(&report) });
+        let search = taquin_solver::Report { stopped: Some(StopReason::Expanded), ..report.search.clone() };
+        let stopped = Arc::new(Report { search, ..*report });
         let held = service.hold(&stopped).unwrap();
         let layout = Layout { encoding: Encoding::Positions, ..Layout::of(MediaType::Json) };
         let few = limit_exceeded_with_lists(&stopped, None, StopReason::Expanded, layout);
@@ -433,8 +437,8 @@ pub(crate) mod tests {
         let solutions = detail.then_some(RequestedSolutions { most: 3, counts: true });
         let solutions = solutions.filter(|_| algorithm.is_none());
         let records = Records { expansions: listed, generated: listed, iterations: detail, states: detail, solutions };
-        let job = Job { records, ..Job::new(puzzle, plan, limits) };
-        let report = solve(&job, &Tables::default(), SearchContext::default()).unwrap();
+        let job = SearchRequest { records, ..SearchRequest::new(puzzle, plan, limits) };
+        let report = Report::new(solve(&job, &Tables::default(), Control::default()).unwrap(), limits);
         let (reply, _) = SolveReply::new(&puzzle, &report).unwrap();
         for layout in layouts().into_iter().filter(|layout| !layout.is_text()) {
             let text = String::from_utf8(whole(&reply, &report, layout)).unwrap();

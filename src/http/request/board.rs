@@ -1,12 +1,12 @@
 //! Board and goal fields of requests.
 
+use taquin_solver::{Board, BoardFault, Encoding, Named, PermutationFault, RawBoard, Sides, Size, named};
+
 use super::fields::FieldReader;
 use super::json::Json;
 use super::suggestion::did_you_mean;
 use super::value::Value;
-use crate::domain::{Board, BoardFault, Encoding, PermutationFault, RawBoard, Sides, Size};
 use crate::http::problem::{ProblemKind, RequestError};
-use crate::search::{Named, named};
 
 /// Maximum length of a board in text, in bytes. A board has at most 100 cells; the rest is for separators.
 const MAX_TEXT: usize = 8 << 10;
@@ -37,8 +37,6 @@ impl NamedGoal {
 }
 
 named!(NamedGoal { BlankLast => "blank_last", BlankFirst => "blank_first", Snail => "snail" });
-
-named!(Encoding { Tiles => "tiles", Positions => "positions" });
 
 /// A board before validation, and its form, which determines the pointers of its errors.
 struct WrittenBoard {

@@ -9,12 +9,12 @@ use axum::http::{HeaderMap, Method, header};
 use bytes::{Bytes, BytesMut};
 use futures_util::FutureExt;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
+use taquin_solver::Board;
 use tokio::task::JoinHandle;
 
 use super::json::Json;
 use super::plain_board::plain_board;
 use super::query;
-use crate::domain::Board;
 use crate::http::get_target::GetTarget;
 use crate::http::problem::{Problem, ProblemKind};
 use crate::http::state::HttpSettings;

@@ -2,6 +2,8 @@
 
 use std::ops::RangeInclusive;
 
+use taquin_solver::{Board, Named};
+
 use super::body::{RequestBody, RequestFields};
 use super::errors::Errors;
 use super::field::Field;
@@ -9,10 +11,8 @@ use super::json::Json;
 use super::query::pointer;
 use super::suggestion::{similar_field, unknown_choice};
 use super::value::{Value, quoted, truncated};
-use crate::domain::Board;
 use crate::http::get_target::GetTarget;
 use crate::http::problem::{Problem, ProblemKind, RequestError};
-use crate::search::Named;
 
 /// The fields of a request, with flattened names such as `limits.time_ms`, and the errors found so far.
 ///
@@ -388,7 +388,7 @@ pub(crate) const fn concat<const N: usize>(lists: &[&[&'static str]]) -> [&'stat
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::search::{Algorithm, TieBreaking};
+    use taquin_solver::{Algorithm, TieBreaking};
 
     const KNOWN: [&str; 5] = ["board", "algorithm", "limits.time_ms", "limits.nodes", "tie_breaking"];
 

@@ -1,7 +1,8 @@
 //! Fields with moves.
 
+use taquin_solver::{Move, MoveNotation, MoveTextFault, parse_moves};
+
 use super::fields::FieldReader;
-use crate::domain::{Move, MoveNotation, MoveTextFault, parse_moves};
 
 /// Maximum number of moves in a field. As letters, they fit into a body of the default maximum size.
 pub(crate) const MAX_MOVES: usize = 50_000;

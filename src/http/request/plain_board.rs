@@ -3,7 +3,7 @@
 //! A shortcut beside the general reader. It is worth 5 % of responses a second on 3×3 boards (docs/adr/0022), and most
 //! of the time of a line of a batch. Tests and the fuzzer compare the two.
 
-use crate::domain::{Board, Size};
+use taquin_solver::{Board, Size};
 
 /// Reads `{"board": [[…], …]}`, with the tiles as numbers and no other field.
 ///

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
+use taquin_solver::{Plan, PlanConflict, SearchOptions, Size, SuccessorOrder, Weight};
+
 use super::fields::FieldReader;
-use crate::domain::{Metric, Size};
 use crate::http::problem::{ProblemKind, RequestError};
-use crate::search::{SuccessorOrder, Weight, named};
-use crate::service::{Plan, PlanConflict, RequestedLimits, SearchOptions};
+use crate::service::RequestedLimits;
 
 /// The fields of the limits.
 pub(crate) const LIMIT_FIELDS: [&str; 3] = ["limits.time_ms", "limits.expanded", "limits.nodes"];
@@ -20,8 +20,6 @@ const MAX_DEPTH_LIMIT: i64 = 1_000_000;
 
 /// Maximum of a requested limit. Every JSON parser reads whole numbers up to this one exactly.
 const MAX_LIMIT: i64 = (1 << 53) - 1;
-
-named!(Metric { SingleTile => "single_tile", MultiTile => "multi_tile" });
 
 /// Reads [`METHOD_FIELDS`].
 pub(crate) fn options(fields: &mut FieldReader) -> SearchOptions {

@@ -1,6 +1,6 @@
 //! Suggestions for names that are not known: "did you mean".
 
-use crate::search::Named;
+use taquin_solver::Named;
 
 use super::aliases::{FIELD_ALIASES, VALUE_ALIASES};
 use super::value::quoted;
@@ -96,8 +96,8 @@ fn without_suffix(letters: &str) -> &str {
 mod tests {
     use super::*;
     use crate::http::request::{METHOD_FIELDS, NamedGoal};
-    use crate::search::{Algorithm, HeuristicKind};
     use crate::service::Want;
+    use taquin_solver::{Algorithm, HeuristicKind};
 
     fn of<C: Named>(expected: &str, words: &[&str]) {
         for word in words {

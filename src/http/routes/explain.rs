@@ -7,16 +7,16 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::{HeaderMap, Method};
 use axum::response::Response;
+use taquin_solver::heuristic::{GoalClass, Line};
+use taquin_solver::solver::{Conflict, Estimate, NamedPart};
+use taquin_solver::{Board, Explanation, Named, Puzzle, Tile};
 
-use crate::domain::{Board, Puzzle, Tile};
 use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose};
 use crate::http::problem::Problem;
 use crate::http::reply::{Rows, counted, grid, json, puzzle_failure, service_failure};
 use crate::http::request::{BOARD_FIELDS, FieldReader, RequestFields, board_and_goal};
-use crate::search::Named;
-use crate::search::heuristic::{GoalClass, Line};
-use crate::service::{Conflict, Estimate, Explanation, NamedPart, Service};
+use crate::service::Service;
 
 #[derive(Debug, serde::Serialize)]
 struct ExplainReply {

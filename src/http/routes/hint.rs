@@ -5,8 +5,8 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::{HeaderMap, Method};
 use axum::response::Response;
+use taquin_solver::{MoveNotation, Path, Puzzle, Tile};
 
-use crate::domain::{MoveNotation, Path, Puzzle, Tile};
 use crate::http::get_target::GetTarget;
 use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose};

@@ -4,19 +4,21 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
 use serde_json::json;
+use taquin_solver::heuristic::GoalClass;
+use taquin_solver::{
+    Algorithm, DuplicateDetection, Encoding, HeuristicKind, Metric, MoveNotation, Named, Size, SuccessorOrder,
+    TieBreaking,
+};
 
 use super::compare::Preset;
 use super::openapi::with_service_desc;
 use super::{compare, random, solve, verify};
-use crate::domain::{Encoding, Metric, MoveNotation, Size};
 use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose};
 use crate::http::problem::Problem;
 use crate::http::reply::StateOrder;
 use crate::http::request::{MAX_MOVES, NamedGoal};
 use crate::http::state::{AppState, HttpSettings, JobsState};
-use crate::search::heuristic::GoalClass;
-use crate::search::{Algorithm, DuplicateDetection, HeuristicKind, Named, SuccessorOrder, TieBreaking};
 use crate::service::{Service, Solvability, TableEntry, Want};
 
 /// Handles GET.

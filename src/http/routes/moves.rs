@@ -6,8 +6,8 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::{HeaderMap, Method};
 use axum::response::Response;
+use taquin_solver::{Board, MoveSet, Tile};
 
-use crate::domain::{Board, MoveSet, Tile};
 use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose};
 use crate::http::problem::Problem;

@@ -9,8 +9,8 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, Method};
 use axum::response::Response;
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
+use taquin_solver::Board;
 
-use crate::domain::Board;
 use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose_for};
 use crate::http::problem::Problem;

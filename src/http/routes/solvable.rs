@@ -2,8 +2,8 @@
 
 use axum::http::{HeaderMap, Method};
 use axum::response::Response;
+use taquin_solver::Reachability;
 
-use crate::domain::Reachability;
 use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose};
 use crate::http::problem::{Problem, sentence};

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::{HeaderMap, Method};
 use axum::response::Response;
+use taquin_solver::solver::AttemptCheck;
+use taquin_solver::{Attempt, AttemptedMove, Board, Distance, IllegalMove, Path, Size, Step, Tile, named};
 
-use crate::domain::{Attempt, AttemptedMove, Board, IllegalMove, MoveNotation, Path, Size, Step, Tile};
 use crate::http::get_target::GetTarget;
 use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose};
@@ -18,8 +19,7 @@ use crate::http::request::{
     BOARD_FIELDS, FieldReader, LIMIT_FIELDS, MAX_MOVES, RequestFields, board_and_goal, concat, is_exact_known, limits,
     moves,
 };
-use crate::search::named;
-use crate::service::{AnalysisParts, AttemptCheck, Distance, RequestedLimits, Service};
+use crate::service::{AnalysisParts, RequestedLimits, Service};
 
 const FIELDS: [&str; BOARD_FIELDS.len() + LIMIT_FIELDS.len() + 5] =
     concat(&[&BOARD_FIELDS, &LIMIT_FIELDS, &["moves", "tiles", "notation", "include", "exact"]]);
@@ -32,8 +32,6 @@ pub(crate) enum Include {
 }
 
 named!(Include { Steps => "steps" });
-
-named!(MoveNotation { Blank => "blank", Tile => "tile" });
 
 /// Maximum number of moves whose distances are listed. They take half a megabyte of JSON.
 const MAX_STEPS: usize = 5_000;

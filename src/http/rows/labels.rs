@@ -1,6 +1,7 @@
 //! Labels of a recipe or of a job as lines.
 
-use crate::domain::{Board, Size};
+use taquin_solver::{Board, Size};
+
 use crate::http::problem::{Problem, ProblemKind};
 use crate::jobs::{CsvColumns, Row, board_json, label_json};
 use crate::service::{RequestedLimits, Sweep, Want};

@@ -1,9 +1,9 @@
 //! What applies to all rows of a batch.
 
-use crate::domain::{Board, Encoding, Puzzle, PuzzleError, Sides, Size};
+use taquin_solver::{Board, Encoding, Named, Puzzle, PuzzleError, Sides, Size};
+
 use crate::http::problem::Problem;
 use crate::http::request::{FieldReader, Json, LIMIT_FIELDS, NamedGoal, RequestFields, concat, goal, limits, sides};
-use crate::search::Named;
 use crate::service::{RequestedLimits, Want};
 
 /// The goal of the rows that have none.

@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 
 use axum::http::{HeaderMap, HeaderValue, header};
+use taquin_solver::{Board, Puzzle};
 
 use super::columns::{CsvInput, CsvRow, without_mark};
 use super::options::RowOptions;
-use crate::domain::{Board, Puzzle};
 use crate::http::problem::{Problem, ProblemKind, RequestError};
 use crate::http::reply::{json, puzzle_failure};
 use crate::http::request::{
@@ -259,9 +259,9 @@ fn of_line(mut problem: Problem) -> Problem {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::{Encoding, Sides, Size, SplitMix, random_board};
     use crate::http::request::NamedGoal;
     use crate::http::rows::RowGoal;
+    use taquin_solver::{Encoding, Sides, Size, SplitMix, random_board};
 
     fn reader(options: RowOptions) -> RowReader {
         RowReader::new(options, RowFormat::Json)

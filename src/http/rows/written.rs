@@ -2,7 +2,8 @@
 
 use std::io::Write;
 
-use crate::domain::{Board, Size};
+use taquin_solver::{Board, Size};
+
 use crate::http::problem::{Problem, ProblemKind, RequestError};
 use crate::jobs::label_json;
 use crate::service::{Label, Want};

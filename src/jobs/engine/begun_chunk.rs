@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use crate::domain::BoardCodec;
+use taquin_solver::BoardCodec;
+
 use crate::jobs::part::Part;
 use crate::jobs::spec::{JobBoards, JobSpec};
 use crate::jobs::stored_job::{JobError, JobRows, StoredJob};
@@ -103,9 +104,10 @@ fn bytes_of(spec: &JobSpec) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::{Board, Size};
     use crate::jobs::Recipe;
-    use crate::service::{RequestedLimits, Tier};
+    use crate::service::RequestedLimits;
+    use taquin_solver::heuristic::Tier;
+    use taquin_solver::{Board, Size};
 
     /// A job whose chunks take 16 MiB.
     fn spec() -> JobSpec {

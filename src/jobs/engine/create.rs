@@ -4,6 +4,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use taquin_solver::{Control, Named};
 use tracing::Level;
 
 use super::creations::Creation;
@@ -15,8 +16,7 @@ use super::{JobEngine, KEY_LOCKS, VERSION};
 use crate::jobs::chunk_size::{SampledBoards, chunk_of_cost, cost_of_board};
 use crate::jobs::files::Created;
 use crate::jobs::spec::{JobBoards, JobSpec};
-use crate::search::Named;
-use crate::service::{RequestedLimits, SearchContext, ServiceError, Sweep, SweepContext, SweepLimits, Want};
+use crate::service::{RequestedLimits, ServiceError, Sweep, SweepContext, SweepLimits, Want};
 
 /// A job that a client wants.
 #[derive(Debug)]
@@ -210,7 +210,7 @@ impl JobEngine {
         let memory = settings.bulk.search_memory;
         let limits = SweepLimits { most_time: SAMPLE_TIME, ..SweepLimits::of(limits, memory) };
         let service = Arc::clone(&self.service);
-        let cost = move |context: SearchContext<'_>| {
+        let cost = move |context: Control<'_>| {
             let context = SweepContext { cancel: context.cancel, helpers: context.helpers };
             cost_of_board(service.tables(), &sampled, want, limits, context)
         };

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use taquin_solver::named;
 use tracing::Level;
 
 use super::JobEngine;
@@ -14,7 +15,6 @@ use super::job::Job;
 use super::store::{Removal, report_useless};
 use super::view::JobState;
 use crate::jobs::stored_job::JobError;
-use crate::search::named;
 
 /// What alone a request may do to a job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

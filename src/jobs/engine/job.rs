@@ -9,6 +9,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant, SystemTime};
 
 use parking_lot::Mutex;
+use taquin_solver::Named;
 use tokio::sync::watch;
 
 use super::begun_chunk::{BegunChunk, ChunkMemory};
@@ -19,7 +20,6 @@ use super::time::later;
 use super::view::{JobCounts, JobState, JobView, WaitingFor};
 use crate::jobs::manifest::{EndState, JobEnd};
 use crate::jobs::stored_job::{JobError, StoredJob};
-use crate::search::Named;
 
 /// A job of an engine. Its files are the truth; this is what a process has to remember between two slices.
 pub struct Job {

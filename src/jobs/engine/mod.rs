@@ -27,11 +27,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
 use parking_lot::Mutex;
+use taquin_solver::Named;
 use tokio::sync::{Mutex as AsyncMutex, Notify, watch};
 use tracing::Level;
 
 use super::stored_job::JobError;
-use crate::search::Named;
 use crate::service::Service;
 pub use create::Draft;
 use creations::Creations;

@@ -6,6 +6,7 @@ mod shared_store;
 use std::fs;
 use std::path::Path;
 
+use taquin_solver::{Board, Size};
 use tokio::runtime::Handle;
 
 use super::begun_chunk::{BegunChunk, ChunkBudget};
@@ -13,7 +14,6 @@ use super::job::{DISK_RETRY, Making, Step};
 use super::store::JobRecord;
 use super::work::OwnerWork;
 use super::*;
-use crate::domain::{Board, Size};
 use crate::jobs::directory::tests::Scratch;
 use crate::jobs::files::Files;
 use crate::jobs::files::tests::{FailingFiles, Failure, FilesInMemory};

@@ -2,9 +2,10 @@
 
 use std::time::SystemTime;
 
+use taquin_solver::named;
+
 use super::id::{FolderName, JobId};
 use crate::jobs::spec::JobSpec;
-use crate::search::named;
 
 /// State of a job.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

@@ -6,10 +6,9 @@ use bytes::Bytes;
 use parquet::file::metadata::ParquetMetaData;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::{Field, Row};
+use taquin_solver::{Move, Named};
 
 use super::*;
-use crate::domain::Move;
-use crate::search::Named;
 
 /// What a row is made of.
 #[derive(Clone, PartialEq, Debug)]

@@ -1,12 +1,12 @@
 //! The log line of a job.
 
+use taquin_solver::{Named, SearchRequest};
 use tracing::Level;
 
-use crate::search::Named;
-use crate::service::job::{Job, Report, ServiceError};
+use crate::service::job::{Report, ServiceError};
 
 /// Logs the end of a job, with the fields that docs/LOGGING.md lists.
-pub(crate) fn write(job: &Job, report: &Result<Report, ServiceError>) {
+pub(crate) fn write(job: &SearchRequest, report: &Result<Report, ServiceError>) {
     let report = match report {
         Ok(report) => report,
         Err(error) => {

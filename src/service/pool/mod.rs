@@ -23,6 +23,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use taquin_solver::solver::bytes_for;
+use taquin_solver::{Control, SearchRequest, StopReason};
 use tokio::sync::watch;
 use tokio::time::timeout_at;
 
@@ -45,10 +47,8 @@ pub use scheduler::{Load, SearchMemory};
 pub use slice::{BulkWork, Slice, SliceContext, SliceEnd};
 pub use subscription::{SearchEvent, Subscription};
 
-use crate::search::StopReason;
-use crate::service::job::{Answer, BeforeSearchHook, Job, Origin, Overload, Report, ServiceError};
+use crate::service::job::{Answer, BeforeSearchHook, Origin, Overload, Report, ServiceError};
 use crate::service::metrics::{Metrics, Refusal};
-use crate::service::solver::{SearchContext, bytes_for};
 use crate::service::tables::Tables;
 
 /// Runs jobs on threads of its own, at most one for each worker at a time.
@@ -139,7 +139,7 @@ impl Pool {
     ///
     /// # Errors
     /// See [`ServiceError`].
-    pub async fn submit(self: &Arc<Self>, job: Job) -> Result<Answer, ServiceError> {
+    pub async fn submit(self: &Arc<Self>, job: SearchRequest) -> Result<Answer, ServiceError> {
         match self.begin(&job)? {
             Submitted::Finished(answer) => Ok(answer),
             Submitted::Running(search, origin) => Ok(Answer { report: search.await?, origin }),
@@ -150,7 +150,7 @@ impl Pool {
     ///
     /// # Errors
     /// See [`ServiceError`].
-    pub async fn watch(self: &Arc<Self>, job: Job) -> Result<Subscription, ServiceError> {
+    pub async fn watch(self: &Arc<Self>, job: SearchRequest) -> Result<Subscription, ServiceError> {
         match self.begin(&job)? {
             Submitted::Finished(answer) => Ok(Subscription::finished(answer)),
             Submitted::Running(search, origin) => Subscription::begin(&job, search, origin, &self.threads).await,
@@ -158,7 +158,7 @@ impl Pool {
     }
 
     /// Answers a job on this thread or from the cache, or starts or joins its search.
-    fn begin(self: &Arc<Self>, job: &Job) -> Result<Submitted, ServiceError> {
+    fn begin(self: &Arc<Self>, job: &SearchRequest) -> Result<Submitted, ServiceError> {
         self.reject_while_draining()?;
         if self.is_instant(job) {
             let report = Arc::new(self.searcher.search_at_once(job)?);
@@ -204,7 +204,7 @@ impl Pool {
         self: &Arc<Self>,
         time: Duration,
         bytes: u64,
-        work: impl Fn(SearchContext<'_>) -> T + Send + Sync + 'static,
+        work: impl Fn(Control<'_>) -> T + Send + Sync + 'static,
     ) -> Result<T, ServiceError> {
         let need = Need { bytes, is_light: true };
         self.reject_while_draining()?;
@@ -254,7 +254,7 @@ impl Pool {
     ) -> Result<Result<T, Trial>, Box<dyn Any + Send>>
     where
         T: Send + 'static,
-        W: Fn(SearchContext<'_>) -> T + Send + Sync + 'static,
+        W: Fn(Control<'_>) -> T + Send + Sync + 'static,
     {
         let pool = Arc::clone(self);
         let run = move || {
@@ -301,7 +301,7 @@ impl Pool {
 
     async fn run(
         self: Arc<Self>,
-        job: Job,
+        job: SearchRequest,
         progress: Arc<SearchProgress>,
         caller: CallerContext,
     ) -> Result<Report, ServiceError> {
@@ -421,9 +421,9 @@ impl Pool {
 
     /// True if solving the job costs less than handing it to another thread. It then runs on this thread and takes no
     /// capacity from searches (docs/adr/0010).
-    fn is_instant(&self, job: &Job) -> bool {
+    fn is_instant(&self, job: &SearchRequest) -> bool {
         let (size, goal_blank) = (job.puzzle.size(), job.puzzle.goal().blank());
-        job.plan.is_instant() && job.records.solutions.is_none() && self.tables.has_distances(size, goal_blank)
+        job.plan.is_instant() && job.records.solutions.is_none() && self.tables.small().has_distances(size, goal_blank)
     }
 
     /// Workers and memory in use.

@@ -3,21 +3,21 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use taquin_solver::heuristic::GoalClass;
+use taquin_solver::tables::PatternTables;
+use taquin_solver::{HeuristicKind, Packed, Packed64, SearchRequest};
 use tokio::time::timeout_at;
 
 use super::threads::RETRY_WITHOUT_THREAD;
-use crate::domain::{Packed, Packed64};
-use crate::search::HeuristicKind;
-use crate::search::heuristic::GoalClass;
-use crate::service::job::{Job, Overload, ServiceError};
+use crate::service::job::{Overload, ServiceError};
 use crate::service::metrics::{Metrics, Refusal};
-use crate::service::tables::{LoadedPatterns, MIN_STAY, TableShortage, Tables};
+use crate::service::tables::{MIN_STAY, TableShortage, Tables};
 
 /// A job with its pattern tables.
 pub(crate) struct PreparedJob {
-    pub(crate) job: Job,
+    pub(crate) job: SearchRequest,
     /// None if the job needs none, does without, or has no time left for them.
-    pub(crate) patterns: Option<Arc<LoadedPatterns>>,
+    pub(crate) patterns: Option<Arc<PatternTables>>,
     pub(crate) tables: TablesAtHand,
 }
 
@@ -41,12 +41,12 @@ pub(crate) enum TablesAtHand {
 pub(crate) async fn prepare(
     tables: &Tables,
     metrics: &Metrics,
-    job: Job,
+    job: SearchRequest,
     submitted: Instant,
 ) -> Result<PreparedJob, ServiceError> {
     /// Divisor of the time limit: the longest wait for tables that a job can do without.
     const SHARE: u32 = 4;
-    let Job { puzzle, plan, limits, .. } = &job;
+    let SearchRequest { puzzle, plan, limits, .. } = &job;
     let (size, goal_blank) = (puzzle.size(), puzzle.goal().blank());
     if plan.heuristic != HeuristicKind::PatternDatabase || !GoalClass::serves(size) {
         return Ok(PreparedJob { job, patterns: None, tables: TablesAtHand::Usual });
@@ -54,8 +54,8 @@ pub(crate) async fn prepare(
     let (is_large, is_open) = (size.cells() > Packed64::MAX_CELLS, plan.is_heuristic_open);
     let wait = if is_large && is_open { limits.time / SHARE } else { limits.time };
     let patterns = timeout_at((submitted + wait).into(), tables.ready_patterns(size, goal_blank, !is_open)).await;
-    let without = |job: Job, tables| {
-        let job = Job { plan: job.plan.without_tables(), ..job };
+    let without = |job: SearchRequest, tables| {
+        let job = SearchRequest { plan: job.plan.without_tables(), ..job };
         Ok(PreparedJob { job, patterns: None, tables })
     };
     match patterns {

@@ -5,10 +5,8 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use parking_lot::{Mutex, MutexGuard};
+use taquin_solver::{Observer, Path, Progress};
 use tokio::sync::{OnceCell, SetOnce, broadcast};
-
-use crate::domain::Path;
-use crate::search::{Observer, Progress};
 
 /// A solution found during a search, shorter than those before.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -143,7 +141,7 @@ impl Observer for SearchProgress {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::Move;
+    use taquin_solver::Move;
 
     fn path(moves: usize) -> Path {
         vec![Move::Up; moves].into()

@@ -11,9 +11,10 @@ use std::task::{Context, Poll};
 use futures_util::future::{FutureExt, Shared, WeakShared};
 use moka::sync::Cache;
 use parking_lot::{Mutex, MutexGuard};
+use taquin_solver::SearchRequest;
 
 use super::progress::SearchProgress;
-use crate::service::job::{Job, Report, ServiceError};
+use crate::service::job::{Report, ServiceError};
 
 /// Result of a search.
 type SearchResult = Result<Arc<Report>, ServiceError>;
@@ -34,8 +35,8 @@ pub(crate) struct SharedSearch {
 /// time.
 #[derive(Debug)]
 pub(crate) struct ResultCache {
-    reports: Cache<Job, Arc<Report>>,
-    in_flight: Mutex<HashMap<Job, InFlightSearch>>,
+    reports: Cache<SearchRequest, Arc<Report>>,
+    in_flight: Mutex<HashMap<SearchRequest, InFlightSearch>>,
     next_number: AtomicU64,
 }
 
@@ -83,7 +84,8 @@ impl CacheUsage {
 impl ResultCache {
     /// Creates a cache of at most so many bytes.
     pub(crate) fn new(bytes: u64) -> Arc<Self> {
-        let weigh = |_: &Job, report: &Arc<Report>| u32::try_from(report.bytes_with_job()).unwrap_or(u32::MAX);
+        let weigh =
+            |_: &SearchRequest, report: &Arc<Report>| u32::try_from(report.bytes_with_request()).unwrap_or(u32::MAX);
         Arc::new(Self {
             reports: Cache::builder().max_capacity(bytes).weigher(weigh).build(),
             in_flight: Mutex::default(),
@@ -92,14 +94,14 @@ impl ResultCache {
     }
 
     /// Returns the cached report of a job.
-    pub(crate) fn find(&self, job: &Job) -> Option<Arc<Report>> {
+    pub(crate) fn find(&self, job: &SearchRequest) -> Option<Arc<Report>> {
         self.reports.get(job)
     }
 
     /// Joins the running search of an equal job, or starts one. The flag is true if it was started.
     pub(crate) fn join<F>(
         self: &Arc<Self>,
-        job: &Job,
+        job: &SearchRequest,
         search: impl FnOnce(Arc<SearchProgress>) -> F,
     ) -> (SharedSearch, bool)
     where
@@ -129,10 +131,10 @@ impl ResultCache {
         (SharedSearch { outcome, progress }, true)
     }
 
-    fn insert(&self, job: Job, report: &Arc<Report>) {
+    fn insert(&self, job: SearchRequest, report: &Arc<Report>) {
         self.reports.insert(job, Arc::clone(report));
         // Inserts take effect at once; evictions otherwise follow some dozens of inserts later.
-        if report.bytes_with_job() > LARGE {
+        if report.bytes_with_request() > LARGE {
             self.reports.run_pending_tasks();
         }
     }
@@ -142,7 +144,7 @@ impl ResultCache {
         CacheUsage::of(&self.reports)
     }
 
-    fn in_flight(&self) -> MutexGuard<'_, HashMap<Job, InFlightSearch>> {
+    fn in_flight(&self) -> MutexGuard<'_, HashMap<SearchRequest, InFlightSearch>> {
         self.in_flight.lock()
     }
 }
@@ -150,7 +152,7 @@ impl ResultCache {
 /// Removes a search from the map when it has ended or its last caller has left.
 struct RemoveOnDrop {
     cache: Arc<ResultCache>,
-    job: Job,
+    job: SearchRequest,
     number: u64,
 }
 

@@ -4,22 +4,24 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
+use taquin_solver::search::Outcome;
+use taquin_solver::solver::{SearchTables, solve, solve_with, without_search};
+use taquin_solver::tables::PatternTables;
+use taquin_solver::{Algorithm, Control, Metric, Observer, Path, SearchRequest, Stats, StopReason, WrongSolution};
+
 use super::admission::{Admission, AdmissionPermit};
 use super::job_log;
 use super::progress::SearchProgress;
 use super::scheduler::{Cancellation, RunPermit, Trial};
-use crate::domain::{Metric, Path};
-use crate::search::{Algorithm, Observer, Outcome, Stats, StopReason};
-use crate::service::job::{BeforeSearchHook, Job, Report, ServiceError};
+use crate::service::job::{BeforeSearchHook, Report, ServiceError};
 use crate::service::metrics::Metrics;
-use crate::service::solver::{self, JobTables, SearchContext};
 use crate::service::spans::SearchSpan;
-use crate::service::tables::{LoadedPatterns, Tables};
+use crate::service::tables::Tables;
 
 /// A search, with the admission that it holds until it ends.
 pub(crate) struct SearchTask {
-    pub(crate) job: Job,
-    pub(crate) patterns: Option<Arc<LoadedPatterns>>,
+    pub(crate) job: SearchRequest,
+    pub(crate) patterns: Option<Arc<PatternTables>>,
     pub(crate) cancellation: Cancellation,
     pub(crate) progress: Arc<SearchProgress>,
     pub(crate) _admission: AdmissionPermit,
@@ -69,10 +71,10 @@ impl Searcher {
     }
 
     /// Searches without a permit: the board takes microseconds.
-    pub(crate) fn search_at_once(&self, job: &Job) -> Result<Report, ServiceError> {
+    pub(crate) fn search_at_once(&self, job: &SearchRequest) -> Result<Report, ServiceError> {
         let span = SearchSpan::begin();
-        let report = solver::solve(job, &self.tables, SearchContext::default());
-        self.finish(job, report, span)
+        let search = solve(job, &*self.tables, Control::default());
+        self.finish(job, report(job, search), span)
     }
 
     /// Searches under a permit.
@@ -90,14 +92,14 @@ impl Searcher {
         let cancel: [&AtomicBool; 3] = [by_caller, by_pool, permit.stop_flag()];
         let (deadline, observer) = (cancellation.deadline, Some(&**progress as &dyn Observer));
         let best = task.best_of_trial();
-        let context =
-            SearchContext { deadline, cancel: &cancel, helpers: Some(&permit), observer, best: best.as_ref() };
-        let tables = JobTables::with_patterns(&self.tables, patterns.clone()).upgradable(!job.counts_expansions());
-        let report = solver::solve_with(job, &tables, context);
-        if let (Ok(Report { stopped: Some(StopReason::Cancelled), stats, .. }), Some(trial)) = (&report, permit.trial())
+        let context = Control { deadline, cancel: &cancel, helpers: Some(&permit), observer, best: best.as_ref() };
+        let tables = SearchTables::with_patterns(&*self.tables, patterns.clone()).upgradable(!job.counts_expansions());
+        let report = report(job, solve_with(job, &tables, context));
+        if let (Ok(stopped), Some(trial)) = (&report, permit.trial())
+            && stopped.stopped == Some(StopReason::Cancelled)
             && !cancellation.is_raised()
         {
-            let trial = Some((trial, *stats));
+            let trial = Some((trial, stopped.stats));
             span.end(job, &report);
             return Ok(SearchEnd::Stopped(SearchTask { trial, ..task }));
         }
@@ -109,7 +111,8 @@ impl Searcher {
             // Every reported bound is proven.
             let lower_bound = report.lower_bound.max(progress.lower_bound());
             let elapsed = report.elapsed.saturating_sub(paused);
-            Report { lower_bound, queued, elapsed, ..report }
+            let search = taquin_solver::Report { lower_bound, elapsed, ..report.search };
+            Report { search, queued, ..report }
         });
         self.finish(job, report, span).map(SearchEnd::Finished)
     }
@@ -124,17 +127,19 @@ impl Searcher {
             lower_bound: progress.lower_bound(),
             stats: trial.map_or_else(Stats::default, |(_, stats)| stats),
         };
-        let tables = JobTables::with_patterns(&self.tables, search.patterns.clone());
+        let tables = SearchTables::with_patterns(&*self.tables, search.patterns.clone());
         let searched = trial.map_or(Duration::ZERO, |(trial, _)| trial.worked());
-        let report = solver::without_search(job, &tables, outcome);
-        let report = report.map(|report| Report { queued, elapsed: searched + report.elapsed, ..report });
+        let report = report(job, without_search(job, &tables, outcome)).map(|report| {
+            let elapsed = searched + report.elapsed;
+            Report { search: taquin_solver::Report { elapsed, ..report.search }, queued, ..report }
+        });
         self.finish(job, report, span)
     }
 
     /// Adds the percentile to a report, counts the finished job, ends its span and logs its event.
     fn finish(
         &self,
-        job: &Job,
+        job: &SearchRequest,
         report: Result<Report, ServiceError>,
         span: SearchSpan,
     ) -> Result<Report, ServiceError> {
@@ -148,11 +153,16 @@ impl Searcher {
     }
 
     /// Percentile of an optimal solution, if the distribution of lengths is known.
-    fn percentile(&self, Job { puzzle, .. }: &Job, report: &Report) -> Option<f64> {
+    fn percentile(&self, SearchRequest { puzzle, .. }: &SearchRequest, report: &Report) -> Option<f64> {
         if !report.is_optimal() || report.metric != Metric::SingleTile {
             return None;
         }
-        let distribution = self.tables.distribution(puzzle.size(), puzzle.goal().blank())?;
+        let distribution = self.tables.small().distribution(puzzle.size(), puzzle.goal().blank())?;
         Some(distribution.percentile(report.lower_bound))
     }
+}
+
+/// The report of a search that did not wait.
+fn report(job: &SearchRequest, search: Result<taquin_solver::Report, WrongSolution>) -> Result<Report, ServiceError> {
+    Ok(Report::new(search?, job.limits))
 }

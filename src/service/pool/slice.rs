@@ -4,8 +4,9 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use taquin_solver::search::{Help, Helpers, MainWork};
+
 use super::scheduler::BulkPermit;
-use crate::search::{Help, Helpers, MainWork};
 use crate::service::job::ServiceError;
 use crate::service::metrics::BoardCounts;
 

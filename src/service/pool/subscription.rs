@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use taquin_solver::{Observer, Path, Progress, SearchRequest, solver};
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::time::timeout_at;
@@ -11,10 +12,7 @@ use super::progress::{FoundSolution, SearchProgress};
 use super::result_cache::SharedSearch;
 use super::scheduler::{Arrival, Cancellation, Need};
 use super::threads::JobThreads;
-use crate::domain::Path;
-use crate::search::{Observer, Progress};
-use crate::service::job::{Answer, Job, Origin, ServiceError};
-use crate::service::solver;
+use crate::service::job::{Answer, Origin, ServiceError};
 
 /// A subscription to an admitted or finished search. Dropping it leaves the search, which stops with its last caller.
 #[derive(Debug)]
@@ -56,7 +54,7 @@ impl Subscription {
     /// # Errors
     /// The error of the search if it is not admitted.
     pub(crate) async fn begin(
-        job: &Job,
+        job: &SearchRequest,
         mut search: SharedSearch,
         origin: Origin,
         threads: &JobThreads,
@@ -122,7 +120,7 @@ impl Running {
 }
 
 /// Reports a lower bound and a constructed solution before a search that reports none itself. Once for each search.
-async fn report_initial_solution(job: &Job, progress: &SearchProgress, threads: &JobThreads) {
+async fn report_initial_solution(job: &SearchRequest, progress: &SearchProgress, threads: &JobThreads) {
     if !job.plan.reports_initial_solution() || progress.has_solution() {
         return;
     }
@@ -133,7 +131,7 @@ async fn report_initial_solution(job: &Job, progress: &SearchProgress, threads: 
 }
 
 /// A lower bound and a constructed solution, unless the job's time runs out before there is a turn.
-async fn bounds(job: &Job, threads: &JobThreads) -> Option<(u32, Path)> {
+async fn bounds(job: &SearchRequest, threads: &JobThreads) -> Option<(u32, Path)> {
     let (puzzle, deadline) = (job.puzzle, Instant::now() + job.limits.time);
     let turn =
         threads.turn(Need::NONE, Arrival::New, Cancellation { deadline: Some(deadline), ..Cancellation::default() });

@@ -1,31 +1,34 @@
+use taquin_solver::heuristic::GoalClass;
+use taquin_solver::{
+    Algorithm, Board, Encoding, HeuristicKind, Limits, Plan, Puzzle, RawBoard, Records, SearchOptions, Sides, Size,
+    Stats,
+};
+use taquin_solver::{SearchRequest, TableSource};
+
 use super::*;
-use crate::domain::{Board, Encoding, Puzzle, RawBoard, Sides, Size};
-use crate::search::heuristic::GoalClass;
-use crate::search::{Algorithm, HeuristicKind, Stats};
-use crate::service::{Limits, Plan, Records, SearchOptions};
 
 fn board(text: &str) -> Board {
     RawBoard::parse(text).board(Sides::default(), Encoding::Tiles).unwrap()
 }
 
-fn job(start: &str, algorithm: Option<Algorithm>, time: Duration) -> Job {
+fn job(start: &str, algorithm: Option<Algorithm>, time: Duration) -> SearchRequest {
     let start = board(start);
     let puzzle = Puzzle::try_new(start, Board::blank_last(start.size())).unwrap();
     let plan = Plan::try_new(&SearchOptions { algorithm, ..SearchOptions::default() }, puzzle.size()).unwrap();
-    Job::new(puzzle, plan, Limits { time, expanded: u64::MAX, nodes: u64::MAX })
+    SearchRequest::new(puzzle, plan, Limits { time, expanded: u64::MAX, nodes: u64::MAX })
 }
 
-pub(super) fn easy() -> Job {
+pub(super) fn easy() -> SearchRequest {
     job("8 6 7/2 5 4/3 0 1", None, Duration::from_secs(60))
 }
 
 /// A job that searches for hours.
-fn hard(time: Duration) -> Job {
+fn hard(time: Duration) -> SearchRequest {
     job("0 12 9 13/15 11 10 14/3 7 2 5/4 8 6 1", Some(Algorithm::IterativeDeepening), time)
 }
 
 /// A job that searches for hours and keeps its nodes in memory.
-fn stored(time: Duration) -> Job {
+fn stored(time: Duration) -> SearchRequest {
     job("0 12 9 13/15 11 10 14/3 7 2 5/4 8 6 1", Some(Algorithm::BreadthFirst), time)
 }
 
@@ -40,7 +43,7 @@ pub(super) fn pool(workers: usize, queue: usize) -> Arc<Pool> {
 }
 
 /// Submits a job on a separate task and waits until it runs.
-async fn begun(pool: &Arc<Pool>, job: Job) -> tokio::task::JoinHandle<Result<Answer, ServiceError>> {
+async fn begun(pool: &Arc<Pool>, job: SearchRequest) -> tokio::task::JoinHandle<Result<Answer, ServiceError>> {
     let before = pool.load().begun;
     let submitted = tokio::spawn({
         let pool = Arc::clone(pool);
@@ -84,7 +87,7 @@ async fn a_job_whose_time_runs_out_in_the_queue_is_rejected() {
         Metrics::default(),
     );
     let busy = begun(&pool, stored(Duration::from_secs(3600))).await;
-    let waiting = Job {
+    let waiting = SearchRequest {
         limits: Limits { time: Duration::from_millis(20), ..stored(Duration::ZERO).limits },
         ..stored(Duration::ZERO)
     };
@@ -187,7 +190,7 @@ async fn a_limit_on_expansions_has_the_same_result_while_tables_are_built() {
     let builder = late_builder(&tables);
     let limited = || {
         let job = job("0 12 9 13/15 11 10 14/3 7 2 5/4 8 6 1", Some(Algorithm::IdaStar), Duration::from_secs(600));
-        Job { limits: Limits { expanded: 20_000, ..job.limits }, ..job }
+        SearchRequest { limits: Limits { expanded: 20_000, ..job.limits }, ..job }
     };
     let report = async || {
         let pool = Pool::new(settings(1, 0), Arc::clone(&tables), Metrics::default());
@@ -274,7 +277,7 @@ async fn easy_jobs_finish_while_hard_ones_have_all_threads_but_one() {
 async fn a_search_that_starts_again_has_the_same_result() {
     let limited = || {
         let job = hard(Duration::from_secs(600));
-        Job {
+        SearchRequest {
             limits: Limits { expanded: 20_000_000, ..job.limits },
             records: Records { expansions: 10, ..Records::default() },
             ..job
@@ -318,7 +321,7 @@ async fn a_job_whose_time_runs_out_after_its_trial_has_a_report() {
 async fn a_search_whose_tables_find_no_memory_is_rejected_or_does_without() {
     let size = Size::try_from((2, 6)).unwrap();
     let tables = Arc::new(Tables::with_memory_for(GoalClass::of(size, 0)));
-    let in_use = tables.patterns(size, 0);
+    let in_use = tables.patterns(GoalClass::of(size, 0));
     let pool = Pool::new(settings(1, 0), Arc::clone(&tables), Metrics::default());
     // Its goal has the blank in another cell.
     let search = |algorithm: Option<Algorithm>| {
@@ -326,7 +329,7 @@ async fn a_search_whose_tables_find_no_memory_is_rejected_or_does_without() {
         let heuristic = algorithm.map(|_| HeuristicKind::PatternDatabase);
         let plan = Plan::try_new(&SearchOptions { algorithm, heuristic, ..SearchOptions::default() }, size).unwrap();
         let limits = Limits { time: Duration::from_millis(200), expanded: u64::MAX, nodes: u64::MAX };
-        Job::new(Puzzle::try_new(start, goal).unwrap(), plan, limits)
+        SearchRequest::new(Puzzle::try_new(start, goal).unwrap(), plan, limits)
     };
     let rejected = pool.submit(search(Some(Algorithm::IdaStar))).await.unwrap_err();
     assert!(matches!(rejected, ServiceError::TablesWait { .. }), "{rejected:?}");

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use taquin_solver::Control;
+
 use super::admission::AdmissionPermit;
 use super::caller_context::CallerContext;
 use super::scheduler::{Cancellation, RunPermit, Trial};
-use crate::service::solver::SearchContext;
 
 /// Work that is not one search.
 pub(super) struct WorkTask<W> {
@@ -17,7 +18,7 @@ pub(super) struct WorkTask<W> {
     pub(super) _admission: Arc<AdmissionPermit>,
 }
 
-impl<T, W: Fn(SearchContext<'_>) -> T> WorkTask<W> {
+impl<T, W: Fn(Control<'_>) -> T> WorkTask<W> {
     /// Runs the work under a permit.
     ///
     /// # Errors
@@ -26,7 +27,7 @@ impl<T, W: Fn(SearchContext<'_>) -> T> WorkTask<W> {
         let [by_caller, by_pool] = &self.cancellation.flags;
         let cancel: [&AtomicBool; 3] = [by_caller, by_pool, permit.stop_flag()];
         let deadline = self.cancellation.deadline;
-        let context = SearchContext { deadline, cancel: &cancel, helpers: Some(permit), ..SearchContext::default() };
+        let context = Control { deadline, cancel: &cancel, helpers: Some(permit), ..Control::default() };
         let done = (self.work)(context);
         permit.trial().filter(|_| !self.cancellation.is_raised()).map_or(Ok(done), Err)
     }

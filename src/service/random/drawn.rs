@@ -2,8 +2,8 @@
 
 use std::ops::RangeInclusive;
 
-use crate::domain::{Board, Size};
-use crate::service::distance::Distance;
+use taquin_solver::{Board, Distance, Size};
+
 use crate::service::job::ServiceError;
 
 /// A random board and its distance.

@@ -8,11 +8,15 @@ use std::ops::RangeInclusive;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+use taquin_solver::search::Distribution;
+use taquin_solver::solver::{SearchTables, lower_bound, solve_with, start_bound};
+use taquin_solver::{
+    Algorithm, Board, Control, Limits, Plan, Puzzle, RandomSource, Report, SearchOptions, SearchRequest, StopReason,
+    random_board, random_walk,
+};
+
 use super::drawn::DrawError;
-use crate::domain::{Board, Puzzle, RandomSource, random_board, random_walk};
-use crate::search::{Algorithm, Distribution, StopReason};
-use crate::service::job::{Job, Limits, Plan, Report, SearchOptions};
-use crate::service::solver::{JobTables, SearchContext, lower_bound, solve_with, start_bound};
+use crate::service::job::ServiceError;
 
 /// Greatest length that is drawn by walks.
 const MAX_WALK: u32 = 20;
@@ -40,8 +44,8 @@ pub(super) struct LengthDraw<'a> {
     lengths: RangeInclusive<u32>,
     method: Method,
     has_patterns: bool,
-    tables: &'a JobTables<'a>,
-    context: SearchContext<'a>,
+    tables: &'a SearchTables<'a>,
+    context: Control<'a>,
 }
 
 impl<'a> LengthDraw<'a> {
@@ -52,8 +56,8 @@ impl<'a> LengthDraw<'a> {
     pub(super) fn new(
         goal: &Board,
         lengths: &RangeInclusive<u32>,
-        (tables, has_patterns): (&'a JobTables<'a>, bool),
-        context: SearchContext<'a>,
+        (tables, has_patterns): (&'a SearchTables<'a>, bool),
+        context: Control<'a>,
     ) -> Result<Self, DrawError> {
         let (method, lengths) = choose(goal, lengths)?;
         Ok(Self { goal: *goal, lengths, method, has_patterns, tables, context })
@@ -124,8 +128,9 @@ impl<'a> LengthDraw<'a> {
     }
 
     /// The optimal length of a job's board, if it is within the depth limit of the job.
-    fn optimal_length(&self, job: &Job) -> Result<Option<u32>, DrawError> {
-        let report = solve_with(job, self.tables, self.context).map_err(DrawError::Failed)?;
+    fn optimal_length(&self, job: &SearchRequest) -> Result<Option<u32>, DrawError> {
+        let report =
+            solve_with(job, self.tables, self.context).map_err(ServiceError::from).map_err(DrawError::Failed)?;
         match report {
             Report { search_stopped: None, solution: Some(solution), .. } => Ok(Some(solution.path.len() as u32)),
             Report { search_stopped: Some(StopReason::Depth), .. } => Ok(None),
@@ -140,19 +145,19 @@ impl<'a> LengthDraw<'a> {
 }
 
 /// The search that proves the length of a board, or that it is more than `most`.
-pub(super) fn proof(puzzle: Puzzle, most: u32) -> Job {
+pub(super) fn proof(puzzle: Puzzle, most: u32) -> SearchRequest {
     let options =
         SearchOptions { algorithm: Some(Algorithm::IdaStar), depth_limit: Some(most), ..SearchOptions::default() };
     let plan = Plan::try_new(&options, puzzle.size()).expect("IDA* serves every size");
     let limits = Limits { time: Duration::MAX, expanded: u64::MAX, nodes: u64::MAX };
-    Job::new(puzzle, plan, limits)
+    SearchRequest::new(puzzle, plan, limits)
 }
 
 /// Checks the clock and the cancel flags.
 ///
 /// # Errors
 /// If the deadline has passed or a flag is raised.
-pub(super) fn check(context: &SearchContext<'_>) -> Result<(), DrawError> {
+pub(super) fn check(context: &Control<'_>) -> Result<(), DrawError> {
     if context.cancel.iter().any(|flag| flag.load(Ordering::Relaxed)) {
         return Err(DrawError::Cancelled);
     }
@@ -206,8 +211,8 @@ mod tests {
     use std::sync::atomic::AtomicBool;
 
     use super::*;
-    use crate::domain::{Size, SplitMix};
     use crate::service::tables::Tables;
+    use taquin_solver::{Size, SplitMix};
 
     fn goal(rows: usize, cols: usize) -> Board {
         Board::blank_last(Size::try_from((rows, cols)).unwrap())
@@ -241,13 +246,13 @@ mod tests {
         for (goal, lengths) in
             [(goal(2, 5), 30..=33), (goal(2, 5), 3..=3), (goal(3, 4), 40..=41), (goal(4, 4), 18..=18)]
         {
-            let tables = JobTables::new(&all);
-            let draw = LengthDraw::new(&goal, &lengths, (&tables, true), SearchContext::default()).unwrap();
+            let tables = SearchTables::new(&all);
+            let draw = LengthDraw::new(&goal, &lengths, (&tables, true), Control::default()).unwrap();
             for _ in 0..3 {
                 let (board, length) = draw.draw(&mut random).unwrap();
                 assert!(lengths.contains(&length), "{board}: {length}");
                 let without_patterns = (&tables, false);
-                let slow = LengthDraw::new(&goal, &lengths, without_patterns, SearchContext::default()).unwrap();
+                let slow = LengthDraw::new(&goal, &lengths, without_patterns, Control::default()).unwrap();
                 assert_eq!(slow.length_within(&board, &(0..=99)).unwrap(), Some(length), "{board}");
             }
         }
@@ -276,10 +281,10 @@ mod tests {
     #[test]
     fn drawn_boards_are_uniform_among_those_of_their_length() {
         let (all, goal) = (Tables::default(), goal(2, 5));
-        let tables = JobTables::new(&all);
+        let tables = SearchTables::new(&all);
         let boards = boards_at(goal, 18);
         let places: HashMap<&Board, usize> = boards.iter().zip(0..).collect();
-        let draw = LengthDraw::new(&goal, &(18..=18), (&tables, true), SearchContext::default()).unwrap();
+        let draw = LengthDraw::new(&goal, &(18..=18), (&tables, true), Control::default()).unwrap();
         assert!(draw.is_uniform());
         let mut random = SplitMix(11);
         let mut counts = [0.0; 50];
@@ -299,13 +304,13 @@ mod tests {
     #[test]
     fn a_drawing_ends_with_its_time_or_its_caller() {
         let (all, goal) = (Tables::default(), goal(3, 4));
-        let tables = JobTables::new(&all);
+        let tables = SearchTables::new(&all);
         let draw =
             |context| LengthDraw::new(&goal, &(30..=30), (&tables, true), context).unwrap().draw(&mut SplitMix(1));
-        let context = SearchContext { deadline: Some(Instant::now()), ..SearchContext::default() };
+        let context = Control { deadline: Some(Instant::now()), ..Control::default() };
         assert_eq!(draw(context), Err(DrawError::TimeUp));
         let raised = AtomicBool::new(true);
         let flags = [&raised];
-        assert_eq!(draw(SearchContext { cancel: &flags, ..SearchContext::default() }), Err(DrawError::Cancelled));
+        assert_eq!(draw(Control { cancel: &flags, ..Control::default() }), Err(DrawError::Cancelled));
     }
 }

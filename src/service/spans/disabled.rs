@@ -1,6 +1,8 @@
 //! Stand-ins for builds without the `otel` feature; they record nothing.
 
-use crate::service::job::{Job, Report, ServiceError};
+use taquin_solver::SearchRequest;
+
+use crate::service::job::{Report, ServiceError};
 
 /// Stand-in for the trace context of the caller.
 #[derive(Clone)]
@@ -24,5 +26,5 @@ impl SearchSpan {
         Self
     }
 
-    pub(crate) fn end(self, _: &Job, _: &Result<Report, ServiceError>) {}
+    pub(crate) fn end(self, _: &SearchRequest, _: &Result<Report, ServiceError>) {}
 }

@@ -2,9 +2,9 @@
 
 use opentelemetry::trace::{Span, Status, TraceContextExt, Tracer};
 use opentelemetry::{Context, KeyValue, global};
+use taquin_solver::{Named, SearchRequest};
 
-use crate::search::Named;
-use crate::service::job::{Job, Report, ServiceError};
+use crate::service::job::{Report, ServiceError};
 
 /// Trace context of the caller, which can be moved to another thread.
 #[derive(Clone)]
@@ -34,7 +34,7 @@ impl SearchSpan {
     }
 
     /// Ends the span, with the attributes that the log uses.
-    pub(crate) fn end(mut self, job: &Job, report: &Result<Report, ServiceError>) {
+    pub(crate) fn end(mut self, job: &SearchRequest, report: &Result<Report, ServiceError>) {
         let Some(span) = &mut self.0 else { return };
         span.set_attribute(KeyValue::new("puzzle.size", job.puzzle.size().to_string()));
         match report {

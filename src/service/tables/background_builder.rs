@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
+use taquin_solver::heuristic::{GoalClass, Tier};
+use taquin_solver::search::MoveAutomaton;
 use tracing::Level;
 
 use super::Tables;
-use crate::search::MoveAutomaton;
-use crate::search::heuristic::{GoalClass, Tier};
 use crate::service::thread_priority::lower_thread_priority;
 
 /// Builds the tables needed at start, then stronger patterns, then those of the goals that requests ask for.

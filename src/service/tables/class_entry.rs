@@ -2,18 +2,22 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::Instant;
 
 use parking_lot::{Mutex, RwLock};
+use taquin_solver::heuristic::{GoalClass, Partition, Tier};
+use taquin_solver::tables::PatternTables;
 use tokio::sync::Notify;
 
-use super::loaded_patterns::{LoadedPatterns, MemoryNeed};
-use crate::search::heuristic::{GoalClass, Partition, Tier};
+use super::table_memory::MemoryNeed;
 
 /// A class with its loaded tables and their use.
 #[derive(Debug)]
 pub(super) struct ClassEntry {
     pub(super) class: GoalClass,
-    pub(super) loaded: RwLock<Option<Arc<LoadedPatterns>>>,
+    pub(super) loaded: RwLock<Option<Arc<PatternTables>>>,
+    /// When the tables were loaded.
+    loaded_at: Mutex<Instant>,
     /// Held while small tables are built.
     pub(super) building: Mutex<()>,
     /// True while a thread builds the first tables; `changed` wakes the callers that wait for them.
@@ -54,6 +58,7 @@ impl ClassEntry {
         Self {
             class,
             loaded: RwLock::default(),
+            loaded_at: Mutex::new(Instant::now()),
             building: Mutex::default(),
             is_building: AtomicBool::new(false),
             changed: Notify::new(),
@@ -69,8 +74,13 @@ impl ClassEntry {
         }
     }
 
-    pub(super) fn loaded(&self) -> Option<Arc<LoadedPatterns>> {
+    pub(super) fn loaded(&self) -> Option<Arc<PatternTables>> {
         self.loaded.read().clone()
+    }
+
+    /// When the loaded tables were loaded.
+    pub(super) fn loaded_at(&self) -> Instant {
+        *self.loaded_at.lock()
     }
 
     /// True if a search uses the loaded tables. One reference is the cache's own.
@@ -83,7 +93,8 @@ impl ClassEntry {
         *self.small_need.get_or_init(need)
     }
 
-    pub(super) fn put(&self, loaded: Option<Arc<LoadedPatterns>>) {
+    pub(super) fn put(&self, loaded: Option<Arc<PatternTables>>) {
+        *self.loaded_at.lock() = Instant::now();
         *self.loaded.write() = loaded;
     }
 }

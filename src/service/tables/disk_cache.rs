@@ -11,8 +11,7 @@ use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
-
-use crate::search::heuristic::{Geometry, GoalClass, HugeVec, Partition, PatternTable, Patterns, Tier};
+use taquin_solver::heuristic::{Geometry, GoalClass, HugeVec, Partition, PatternTable, Patterns, Tier};
 
 /// A directory of files of tables, named by class and numbers of tiles.
 #[derive(Clone, Debug)]
@@ -217,7 +216,7 @@ impl<F: Read> Hashing<F> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::service::tables::loaded_patterns::build;
+    use taquin_solver::tables::PatternTables;
 
     /// The SHA-256 of the file of tables, as the cache writes it.
     fn digest(partitions: &[Partition]) -> String {
@@ -248,7 +247,7 @@ mod tests {
     }
 
     fn built(class: GoalClass, tier: Tier, threads: usize) -> String {
-        digest(&build(class, tier, threads, None).unwrap().partitions)
+        digest(PatternTables::build(class, tier, threads).unwrap().partitions())
     }
 
     #[test]

@@ -7,16 +7,16 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
+use taquin_solver::heuristic::{GoalClass, Partition, Tier};
+use taquin_solver::tables::PatternTables;
+use taquin_solver::{Cell, Size};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 use tracing::Level;
 
 use super::class_entry::{ClassEntry, FirstBuildGuard, TableShortage, UpgradeGuard, WaitGuard, is_pinned};
 use super::disk_cache::{DiskCache, ReadError, digest_of};
-use super::loaded_patterns::{LoadedPatterns, MemoryNeed, build};
-use super::table_memory::{TableMemory, TableReservation};
-use crate::domain::{Cell, Size};
-use crate::search::heuristic::{GoalClass, Partition, Tier};
+use super::table_memory::{MemoryNeed, TableMemory, TableReservation, within};
 
 /// The loaded pattern tables of each goal class.
 ///
@@ -81,10 +81,9 @@ impl PatternCache {
         let _ = self.builder.set(Mutex::new(builder));
     }
 
-    /// Returns the strongest loaded tables of a size and goal that [have some](GoalClass::serves). Builds small ones if
-    /// there are none.
-    pub(crate) fn get(&self, size: Size, goal_blank: Cell) -> Arc<LoadedPatterns> {
-        let entry = self.entry(GoalClass::of(size, goal_blank));
+    /// Returns the strongest loaded tables of a class. Builds small ones if there are none.
+    pub(crate) fn get(&self, class: GoalClass) -> Arc<PatternTables> {
+        let entry = self.entry(class);
         self.mark_used(entry);
         let loaded = entry.loaded().unwrap_or_else(|| self.small_at_once(entry));
         self.request_if_weak(entry, loaded)
@@ -107,7 +106,7 @@ impl PatternCache {
         size: Size,
         goal_blank: Cell,
         waits_for_memory: bool,
-    ) -> Result<Arc<LoadedPatterns>, TableShortage> {
+    ) -> Result<Arc<PatternTables>, TableShortage> {
         let entry = self.entry(GoalClass::of(size, goal_blank));
         self.mark_used(entry);
         let _waiting = WaitGuard::begin(entry);
@@ -141,7 +140,7 @@ impl PatternCache {
     }
 
     /// Builds the small tables of a class, even if they exceed the memory.
-    fn small_at_once(&self, entry: &ClassEntry) -> Arc<LoadedPatterns> {
+    fn small_at_once(&self, entry: &ClassEntry) -> Arc<PatternTables> {
         let bytes = if is_pinned(entry.class) { 0 } else { entry.small_need().tables };
         let changing = self.changing.lock();
         self.evict_for(bytes, |_, _| false);
@@ -151,13 +150,13 @@ impl PatternCache {
     }
 
     /// Waits until a pending upgrade of these tables is built or dropped. Returns the strongest tables.
-    pub(crate) async fn stronger(&self, loaded: Arc<LoadedPatterns>) -> Arc<LoadedPatterns> {
-        let entry = self.entry(loaded.class);
+    pub(crate) async fn stronger(&self, loaded: Arc<PatternTables>) -> Arc<PatternTables> {
+        let entry = self.entry(loaded.class());
         loop {
             let changed = entry.changed.notified();
             let is_upgrade_pending = entry.is_upgrade_pending.load(Ordering::Acquire);
             let best = entry.loaded().unwrap_or_else(|| Arc::clone(&loaded));
-            if best.tier > loaded.tier || !is_upgrade_pending {
+            if best.tier() > loaded.tier() || !is_upgrade_pending {
                 return best;
             }
             changed.await;
@@ -215,8 +214,8 @@ impl PatternCache {
             return Err(TableShortage::Passing);
         }
         let _changing = self.changing.lock();
-        self.evict_for(tables + to_build, |_, loaded| {
-            loaded.loaded_at.elapsed() < MIN_STAY && (is_large || Arc::strong_count(loaded) > 1)
+        self.evict_for(tables + to_build, |entry, loaded| {
+            entry.loaded_at().elapsed() < MIN_STAY && (is_large || Arc::strong_count(loaded) > 1)
         });
         let spare = self.memory.free().saturating_sub(tables) / to_build.max(1);
         let threads = spare.clamp(1, most);
@@ -244,34 +243,35 @@ impl PatternCache {
         entry.last_used_second.store(self.age_in_seconds(), Ordering::Relaxed);
     }
 
-    fn request_if_weak(&self, entry: &ClassEntry, loaded: Arc<LoadedPatterns>) -> Arc<LoadedPatterns> {
-        if entry.has_better && loaded.tier < Tier::Standard {
+    fn request_if_weak(&self, entry: &ClassEntry, loaded: Arc<PatternTables>) -> Arc<PatternTables> {
+        if entry.has_better && loaded.tier() < Tier::Standard {
             self.request_upgrade(entry);
         }
         loaded
     }
 
     /// Builds the small tables of a class within reserved memory, unless they are loaded.
-    fn small(&self, entry: &ClassEntry, threads: usize, memory: TableReservation) -> Arc<LoadedPatterns> {
+    fn small(&self, entry: &ClassEntry, threads: usize, memory: TableReservation) -> Arc<PatternTables> {
         let _building = entry.building.lock();
         entry.loaded().unwrap_or_else(|| {
             let memory = (!is_pinned(entry.class)).then_some(memory);
-            let loaded = build(entry.class, Tier::Small, threads, memory).expect("every class has small patterns");
+            let loaded = PatternTables::build(entry.class, Tier::Small, threads);
+            let loaded = within(memory, loaded.expect("every class has small patterns"));
             self.load(entry, &loaded);
             loaded
         })
     }
 
     /// Drops tables that led to a wrong solution, once for each class: only a bug or damaged memory can be the cause.
-    pub(crate) fn drop_wrong(&self, wrong: &Arc<LoadedPatterns>) {
-        let entry = self.entry(wrong.class);
+    pub(crate) fn drop_wrong(&self, wrong: &Arc<PatternTables>) {
+        let entry = self.entry(wrong.class());
         if entry.was_wrong.swap(true, Ordering::Relaxed) {
             return;
         }
         let _changing = self.changing.lock();
         entry.put(None);
         entry.requested_at.store(0, Ordering::Relaxed);
-        let GoalClass { size, goal_blank } = wrong.class;
+        let GoalClass { size, goal_blank } = wrong.class();
         tracing::event!(
             target: "taquin::tables",
             Level::ERROR,
@@ -332,7 +332,7 @@ impl PatternCache {
 
     fn improve_on(&self, threads: usize, class: GoalClass, tier: Tier, memory: Option<TableReservation>) -> bool {
         let entry = self.entry(class);
-        let is_wanted = entry.loaded().is_none_or(|loaded| loaded.tier < tier);
+        let is_wanted = entry.loaded().is_none_or(|loaded| loaded.tier() < tier);
         let tables = if is_wanted { self.read_or_build(threads, class, tier, memory) } else { None };
         tables.inspect(|tables| self.load(entry, tables)).is_some()
     }
@@ -344,23 +344,23 @@ impl PatternCache {
         class: GoalClass,
         tier: Tier,
         memory: Option<TableReservation>,
-    ) -> Option<Arc<LoadedPatterns>> {
+    ) -> Option<Arc<PatternTables>> {
         let cached = self.cache.as_ref().zip(digest_of(class, tier));
         let Some((cache, digest)) = cached.filter(|_| !self.refused.lock().contains(&(class, tier))) else {
-            return build(class, tier, threads, memory);
+            return Some(within(memory, PatternTables::build(class, tier, threads)?));
         };
         let begun = Instant::now();
         let choice = Partition::choose(class, tier)?;
         let unread = match cache.read(class, &choice, digest) {
             Ok(tables) => {
                 let partitions = Partition::assemble(class, &choice, tables);
-                return Some(Arc::new(LoadedPatterns::new(class, tier, partitions, begun, memory)));
+                return Some(within(memory, PatternTables::new(class, tier, partitions, begun.elapsed())));
             }
             Err(unread) => unread,
         };
-        let loaded = build(class, tier, threads, memory)?;
+        let loaded = within(memory, PatternTables::build(class, tier, threads)?);
         let path = cache.path(class, &choice);
-        let written = cache.write(&loaded.partitions);
+        let written = cache.write(loaded.partitions());
         let is_one_cause = written.is_err() && matches!(unread, ReadError::NotAFile | ReadError::Unreadable(_));
         if !matches!(unread, ReadError::Missing) && !is_one_cause {
             tracing::event!(target: "taquin::tables", Level::WARN, tables.path = %path.display(), error = %unread, "cached tables could not be used and were rebuilt");
@@ -379,9 +379,9 @@ impl PatternCache {
     }
 
     /// Replaces weaker tables.
-    fn load(&self, entry: &ClassEntry, tables: &Arc<LoadedPatterns>) {
+    fn load(&self, entry: &ClassEntry, tables: &Arc<PatternTables>) {
         let _changing = self.changing.lock();
-        if entry.loaded().is_none_or(|loaded| loaded.tier < tables.tier) {
+        if entry.loaded().is_none_or(|loaded| loaded.tier() < tables.tier()) {
             entry.put(Some(Arc::clone(tables)));
             entry.changed.notify_waiters();
         }
@@ -389,7 +389,7 @@ impl PatternCache {
 
     /// Evicts classes until so many bytes are free or will be once the searches that use evicted tables have ended.
     /// Those that no search uses go first, then the least recently used. The pinned class and those to keep stay.
-    fn evict_for(&self, bytes: u64, keep: impl Fn(&ClassEntry, &Arc<LoadedPatterns>) -> bool) {
+    fn evict_for(&self, bytes: u64, keep: impl Fn(&ClassEntry, &Arc<PatternTables>) -> bool) {
         let loaded = |entry: &ClassEntry| entry.loaded.read().as_ref().map(|loaded| loaded.bytes() as u64);
         let all = || self.entries.iter().filter(|entry| !is_pinned(entry.class));
         let mut total: u64 = all().filter_map(loaded).sum();
@@ -410,7 +410,7 @@ impl PatternCache {
     }
 
     /// All loaded tables.
-    pub(crate) fn loaded(&self) -> impl Iterator<Item = Arc<LoadedPatterns>> {
+    pub(crate) fn loaded(&self) -> impl Iterator<Item = Arc<PatternTables>> {
         self.entries.iter().filter_map(ClassEntry::loaded)
     }
 }
@@ -431,14 +431,14 @@ mod tests {
     }
 
     fn is_loaded(cache: &PatternCache, size: Size) -> bool {
-        cache.loaded().any(|loaded| loaded.class.size == size)
+        cache.loaded().any(|loaded| loaded.class().size == size)
     }
 
     #[test]
     fn concurrent_requests_build_tables_once() {
         let cache = PatternCache::new(u64::MAX, None);
-        let all: Vec<Arc<LoadedPatterns>> = std::thread::scope(|scope| {
-            let threads: Vec<_> = (0..8).map(|_| scope.spawn(|| cache.get(size(2, 5), 9))).collect();
+        let all: Vec<Arc<PatternTables>> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..8).map(|_| scope.spawn(|| cache.get(GoalClass::of(size(2, 5), 9)))).collect();
             threads.into_iter().map(|thread| thread.join().unwrap()).collect()
         });
         assert!(all.iter().all(|loaded| Arc::ptr_eq(loaded, &all[0])));
@@ -448,17 +448,17 @@ mod tests {
     fn the_least_recently_used_class_is_evicted() {
         let all = PatternCache::new(u64::MAX, None);
         let sizes = [size(2, 5), size(2, 6), size(3, 4)];
-        let bytes = sizes.map(|size| all.get(size, 0).bytes() as u64);
+        let bytes = sizes.map(|size| all.get(GoalClass::of(size, 0)).bytes() as u64);
         let cache = PatternCache::new(bytes.iter().sum::<u64>() - 1, None);
         for size in [sizes[0], sizes[1], sizes[0], sizes[2]] {
-            cache.get(size, 0);
+            cache.get(GoalClass::of(size, 0));
         }
         assert_eq!(sizes.map(|size| is_loaded(&cache, size)), [true, false, true]);
         assert_eq!(cache.used_memory(), bytes[0] + bytes[2]);
         // Even without memory, the last used class and the pinned one stay.
         let cache = PatternCache::new(0, None);
-        cache.get(size(4, 4), 0);
-        sizes.iter().for_each(|size| drop(cache.get(*size, 0)));
+        cache.get(GoalClass::of(size(4, 4), 0));
+        sizes.iter().for_each(|size| drop(cache.get(GoalClass::of(*size, 0))));
         assert_eq!(sizes.map(|size| is_loaded(&cache, size)), [false, false, true]);
         assert!(is_loaded(&cache, size(4, 4)));
     }
@@ -466,10 +466,13 @@ mod tests {
     #[test]
     fn evicted_tables_count_until_their_last_search_ends() {
         let all = PatternCache::new(u64::MAX, None);
-        let bytes = [all.get(size(2, 5), 0).bytes() as u64, all.get(size(2, 6), 0).bytes() as u64];
+        let bytes = [
+            all.get(GoalClass::of(size(2, 5), 0)).bytes() as u64,
+            all.get(GoalClass::of(size(2, 6), 0)).bytes() as u64,
+        ];
         let cache = PatternCache::new(bytes[1], None);
-        let used = cache.get(size(2, 5), 0);
-        let other = cache.get(size(2, 6), 0);
+        let used = cache.get(GoalClass::of(size(2, 5), 0));
+        let other = cache.get(GoalClass::of(size(2, 6), 0));
         assert!(!is_loaded(&cache, size(2, 5)) && is_loaded(&cache, size(2, 6)));
         assert_eq!(cache.used_memory(), bytes[0] + bytes[1]);
         drop(used);
@@ -509,7 +512,7 @@ mod tests {
         });
         let second_ones = timeout(6 * MIN_STAY, cache.get_async(second.size, second.goal_blank, true)).await;
         is_over.store(true, Ordering::Relaxed);
-        assert_eq!(second_ones.expect("its turn comes").unwrap().class, second);
+        assert_eq!(second_ones.expect("its turn comes").unwrap().class(), second);
         assert!(cache.used_memory() <= cache.memory.capacity());
         users.await.unwrap();
     }
@@ -531,8 +534,8 @@ mod tests {
         let shortage = cache.get_async(other.size, other.goal_blank, false).await.unwrap_err();
         assert_eq!(shortage, TableShortage::Passing);
         drop(used);
-        assert_eq!(cache.get_async(other.size, other.goal_blank, true).await.unwrap().class, other);
-        assert!(cache.used_memory() <= tables + to_build && !cache.loaded().any(|loaded| loaded.class == first));
+        assert_eq!(cache.get_async(other.size, other.goal_blank, true).await.unwrap().class(), other);
+        assert!(cache.used_memory() <= tables + to_build && !cache.loaded().any(|loaded| loaded.class() == first));
         let least = Arc::new(PatternCache::new(0, None));
         assert!(least.get_async(first.size, first.goal_blank, true).await.is_ok());
     }
@@ -540,10 +543,10 @@ mod tests {
     #[test]
     fn tables_that_led_to_a_wrong_solution_are_built_anew_once() {
         let cache = PatternCache::new(u64::MAX, None);
-        let wrong = cache.get(size(2, 5), 0);
+        let wrong = cache.get(GoalClass::of(size(2, 5), 0));
         cache.drop_wrong(&wrong);
         assert!(!is_loaded(&cache, size(2, 5)));
-        let others = cache.get(size(2, 5), 0);
+        let others = cache.get(GoalClass::of(size(2, 5), 0));
         assert!(!Arc::ptr_eq(&wrong, &others));
         cache.drop_wrong(&others);
         assert!(is_loaded(&cache, size(2, 5)), "a bug must not have tables built again and again");
@@ -577,16 +580,16 @@ mod tests {
     #[test]
     fn stronger_tables_replace_weaker_ones_only() {
         let cache = PatternCache::new(u64::MAX, None);
-        let weak = cache.get(size(2, 5), 0);
+        let weak = cache.get(GoalClass::of(size(2, 5), 0));
         let loaded = |tier| {
-            let partitions = weak.partitions.clone();
-            Arc::new(LoadedPatterns::new(weak.class, tier, partitions, Instant::now(), None))
+            let partitions = weak.partitions().to_vec();
+            Arc::new(PatternTables::new(weak.class(), tier, partitions, Duration::ZERO))
         };
         for (tier, expected) in [(Tier::Large, Tier::Large), (Tier::Standard, Tier::Large)] {
-            cache.load(cache.entry(weak.class), &loaded(tier));
-            assert_eq!(cache.get(size(2, 5), 0).tier, expected);
+            cache.load(cache.entry(weak.class()), &loaded(tier));
+            assert_eq!(cache.get(GoalClass::of(size(2, 5), 0)).tier(), expected);
         }
-        assert_eq!(weak.tier, Tier::Small, "references to replaced tables stay valid");
+        assert_eq!(weak.tier(), Tier::Small, "references to replaced tables stay valid");
     }
 
     #[test]
@@ -595,32 +598,32 @@ mod tests {
         let (sender, requests) = channel();
         cache.set_background_builder(sender);
         for goal_blank in [0, 0, 1] {
-            cache.get(size(2, 5), goal_blank);
-            cache.get(size(4, 4), goal_blank);
+            cache.get(GoalClass::of(size(2, 5), goal_blank));
+            cache.get(GoalClass::of(size(4, 4), goal_blank));
         }
         let requests: Vec<GoalClass> = requests.try_iter().collect();
         assert_eq!(requests, [0, 1].map(|goal_blank| GoalClass { size: size(4, 4), goal_blank }));
         let little = PatternCache::new(1 << 20, None);
-        little.get(size(4, 4), 1);
+        little.get(GoalClass::of(size(4, 4), 1));
         assert!(!little.improve_later(requests[1], Tier::Standard), "stronger tables exceed the memory");
         // Recently used tables are not evicted for stronger ones.
         let bytes = MemoryNeed::of(requests[1], Tier::Standard).unwrap().tables;
         let crowded = PatternCache::new(bytes, None);
-        [1, 0].into_iter().for_each(|rows| drop(crowded.get(size(4 - 2 * rows, 4 + 4 * rows), 1)));
+        [1, 0].into_iter().for_each(|rows| drop(crowded.get(GoalClass::of(size(4 - 2 * rows, 4 + 4 * rows), 1))));
         assert!(!crowded.improve_later(requests[1], Tier::Standard));
     }
 
     #[tokio::test]
     async fn waiting_for_stronger_tables_ends_with_the_upgrade() {
         let cache = PatternCache::new(u64::MAX, None);
-        let small = cache.get(size(4, 4), 1);
+        let small = cache.get(GoalClass::of(size(4, 4), 1));
         assert!(Arc::ptr_eq(&cache.stronger(Arc::clone(&small)).await, &small), "no upgrade is pending");
         let (sender, requests) = channel();
         cache.set_background_builder(sender);
-        cache.get(size(4, 4), 1);
+        cache.get(GoalClass::of(size(4, 4), 1));
         let entry = cache.entry(requests.try_recv().unwrap());
-        let (class, partitions) = (entry.class, small.partitions.clone());
-        let strong = Arc::new(LoadedPatterns::new(class, Tier::Standard, partitions, Instant::now(), None));
+        let (class, partitions) = (entry.class, small.partitions().to_vec());
+        let strong = Arc::new(PatternTables::new(class, Tier::Standard, partitions, Duration::ZERO));
         let build = async {
             cache.load(entry, &strong);
             drop(UpgradeGuard(entry));
@@ -628,10 +631,10 @@ mod tests {
         let (changed, ()) = tokio::join!(cache.stronger(Arc::clone(&small)), build);
         assert!(Arc::ptr_eq(&changed, &strong));
         // Without memory for stronger tables the small ones are returned at once.
-        let other = cache.get(size(4, 4), 5);
-        assert_eq!(requests.try_recv().unwrap(), other.class);
+        let other = cache.get(GoalClass::of(size(4, 4), 5));
+        assert_eq!(requests.try_recv().unwrap(), other.class());
         let (changed, ()) =
-            tokio::join!(cache.stronger(Arc::clone(&other)), async { drop(UpgradeGuard(cache.entry(other.class))) });
+            tokio::join!(cache.stronger(Arc::clone(&other)), async { drop(UpgradeGuard(cache.entry(other.class()))) });
         assert!(Arc::ptr_eq(&changed, &other));
     }
 }

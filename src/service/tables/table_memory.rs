@@ -3,8 +3,39 @@
 use std::sync::Arc;
 
 use parking_lot::{Mutex, MutexGuard};
+use taquin_solver::heuristic::{Geometry, GoalClass, Partition, Tier};
+use taquin_solver::tables::PatternTables;
 use tokio::sync::Notify;
 use tokio::sync::futures::Notified;
+
+/// Memory of the tables of a tier.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct MemoryNeed {
+    pub(super) tables: u64,
+    /// Temporary memory of each building thread.
+    pub(super) to_build: u64,
+}
+
+impl MemoryNeed {
+    pub(super) fn of(class: GoalClass, tier: Tier) -> Option<Self> {
+        let choice = Partition::choose(class, tier)?;
+        let geometries = Geometry::of_patterns(class.size, &Partition::patterns_with_tables(class, &choice));
+        let tables = Geometry::bytes_of_tables(geometries.iter());
+        let to_build = geometries.iter().map(|geometry| geometry.bytes_to_build()).max().unwrap_or(0);
+        Some(Self { tables: tables as u64, to_build: to_build as u64 })
+    }
+}
+
+/// Tables that keep of the reserved memory what they need, until their last search ends.
+pub(super) fn within(memory: Option<TableReservation>, tables: PatternTables) -> Arc<PatternTables> {
+    Arc::new(match memory {
+        Some(mut memory) => {
+            memory.shrink_to(tables.bytes() as u64);
+            tables.with_guard(memory)
+        }
+        None => tables,
+    })
+}
 
 /// Counts the memory of tables from the begin of their build until their last search ends, even if they are evicted
 /// meanwhile.

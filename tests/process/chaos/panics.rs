@@ -8,7 +8,7 @@ use clap::Parser;
 use serde_json::{Value, json};
 use taquin::app::App;
 use taquin::config::{Config, Flags};
-use taquin::service::Job;
+use taquin_solver::SearchRequest;
 use tokio::sync::oneshot;
 
 use super::boards::{Random, by, eight};
@@ -18,7 +18,7 @@ use super::figures::{alone, print_row};
 /// A job with this limit of expansions panics.
 const UNLUCKY: u64 = 13;
 
-fn panic_if_unlucky(job: &Job) {
+fn panic_if_unlucky(job: &SearchRequest) {
     assert_ne!(job.limits.expanded, UNLUCKY, "as asked for");
 }
 

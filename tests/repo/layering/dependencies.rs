@@ -122,7 +122,7 @@ impl<'s> Dependencies<'s> {
         let dependencies = cycle.iter().flat_map(|file| {
             let dependencies = self.from[*file].iter().filter(|(to, _)| cycle.contains(to));
             dependencies
-                .map(|(to, line)| format!("    src/{}:{line} → {}", self.sources[*file].file, self.sources[*to].file))
+                .map(|(to, line)| format!("    {}:{line} → {}", self.sources[*file].file, self.sources[*to].file))
         });
         let dependencies: Vec<String> = dependencies.collect();
         let what = format!("{} files in a cycle:\n{}", cycle.len(), dependencies.join("\n"));

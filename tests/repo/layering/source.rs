@@ -20,7 +20,7 @@ pub(crate) struct Violation {
 
 impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "src/{}:{}: {}", self.file, self.line, self.what)
+        write!(f, "{}:{}: {}", self.file, self.line, self.what)
     }
 }
 
@@ -56,7 +56,7 @@ pub(crate) struct Module {
     pub(crate) globs: Vec<Vec<String>>,
 }
 
-/// A file of `src`.
+/// A file of a crate.
 #[derive(Debug)]
 pub(crate) struct Source {
     /// Path within `src`, with slashes.
@@ -71,23 +71,29 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    /// All files of `src` except `tests.rs` files.
+    /// All files of both crates except `tests.rs` files.
     pub(crate) fn all() -> Vec<Self> {
-        let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+        // The root of the solver's crate has re-exports alone.
+        let of = |folder: &str| Self::all_in(&Path::new(env!("CARGO_MANIFEST_DIR")).join(folder));
+        let solver = of("crates/taquin-solver/src").into_iter().filter(|source| source.file != "lib.rs");
+        solver.chain(of("src")).collect()
+    }
+
+    fn all_in(src: &Path) -> Vec<Self> {
         let mut files = Vec::new();
-        collect(&src, &mut files);
+        collect(src, &mut files);
         assert!(files.len() > 20, "files of `src` are missing: {files:?}");
-        let relative = |file: &PathBuf| file.strip_prefix(&src).unwrap().to_str().unwrap().replace('\\', "/");
+        let relative = |file: &PathBuf| file.strip_prefix(src).unwrap().to_str().unwrap().replace('\\', "/");
         let sources = files.iter().filter(|file| !file.ends_with("tests.rs"));
         sources.map(|file| Self::new(&relative(file), &fs::read_to_string(file).unwrap())).collect()
     }
 
     pub(crate) fn new(file: &str, text: &str) -> Self {
-        let tokens: TokenStream = text.parse().unwrap_or_else(|error| panic!("src/{file}: {error}"));
+        let tokens: TokenStream = text.parse().unwrap_or_else(|error| panic!("{file}: {error}"));
         let tokens = without_tests(tokens);
         let (mut unsafe_lines, mut lines) = (Vec::new(), BTreeSet::new());
         read(tokens.clone(), &mut unsafe_lines, &mut lines);
-        let tree: syn::File = syn::parse2(tokens).unwrap_or_else(|error| panic!("src/{file}: {error}"));
+        let tree: syn::File = syn::parse2(tokens).unwrap_or_else(|error| panic!("{file}: {error}"));
         let own = Module { path: module_path(file), ..Module::default() };
         let mut reader = Reader { modules: vec![own], paths: Vec::new(), module: 0 };
         reader.visit_file(&tree);

@@ -1,7 +1,8 @@
 //! A board.
 
+use taquin_solver::Board;
+
 use super::{BOARD_STYLE, MARGIN, Picture, definitions, small_board, tile_side};
-use crate::domain::Board;
 
 /// Draws a board.
 pub(crate) fn of_board(board: &Board) -> String {

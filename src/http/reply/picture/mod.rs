@@ -10,7 +10,8 @@ mod tree;
 
 use std::fmt::{Display, from_fn};
 
-use crate::domain::{Board, Size, Tile};
+use taquin_solver::{Board, Size, Tile};
+
 pub(crate) use board::of_board;
 pub(crate) use chart::of_distribution;
 pub(crate) use solution::of_solution;

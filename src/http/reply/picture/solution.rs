@@ -2,11 +2,11 @@
 
 use std::fmt::{Display, from_fn};
 
+use taquin_solver::{Board, Cell, MoveNotation, Puzzle, Run, Solution, Step, Tile};
+
 use super::{BOARD_STYLE, MARGIN, MAX_TILES, Picture, TILE, background, definitions, small_board, tile_side};
-use crate::domain::{Board, Cell, MoveNotation, Puzzle, Run, Step, Tile};
 use crate::http::reply::notation::counted;
 use crate::http::reply::solution::SolveReply;
-use crate::service::Solution;
 
 /// Width of the picture in pixels.
 const WIDTH: usize = 760;

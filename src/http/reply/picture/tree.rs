@@ -2,10 +2,11 @@
 
 use std::fmt::{Display, from_fn};
 
+use taquin_solver::Size;
+use taquin_solver::search::{GeneratedNode, GeneratedNodes, Verdict};
+
 use super::{BOARD_STYLE, MARGIN, MAX_TILES, Picture, definitions, small_board, tile_side};
-use crate::domain::Size;
 use crate::http::reply::solution::{SolveReply, node_figures};
-use crate::search::{GeneratedNode, GeneratedNodes, Verdict};
 use crate::service::Report;
 
 /// Maximum number of nodes shown.

@@ -3,16 +3,16 @@
 use std::fmt;
 use std::time::Duration;
 
+use taquin_solver::{Board, Limits, Puzzle, SearchRequest, Size};
 use tokio::time::{Instant, timeout_at};
 
 use super::method::Method;
 use super::reply::MethodReply;
-use crate::domain::{Board, Puzzle, Size};
 use crate::http::media_type::MediaType;
 use crate::http::problem::{Problem, ProblemKind};
 use crate::http::reply::{Rows, SearchReply, json, puzzle_failure, service_failure};
 use crate::http::routes::random::draw_failure;
-use crate::service::{Answer, Draw, Job, Limits, Service};
+use crate::service::{Answer, Draw, Service};
 
 /// The boards of an experiment.
 #[derive(Clone, Debug)]
@@ -83,7 +83,7 @@ pub(super) async fn run(
     for board in drawn {
         let puzzle = Puzzle::try_new(board.board, *goal).map_err(puzzle_failure)?;
         for (at, (method, limits)) in methods.iter().zip(&limits).enumerate() {
-            let search = timeout_at(deadline, service.submit(Job::new(puzzle, method.plan, *limits)));
+            let search = timeout_at(deadline, service.submit(SearchRequest::new(puzzle, method.plan, *limits)));
             let answer = search.await.map_err(|_| too_long(service.settings().max_time))?;
             let answer = answer.map_err(|error| service_failure(&error).within(&format!("/methods/{at}")))?;
             is_repeatable &= answer.report.is_repeatable();

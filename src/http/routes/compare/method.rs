@@ -1,6 +1,8 @@
 //! A method of a comparison.
 
-use crate::service::{Plan, RequestedLimits, SearchOptions};
+use taquin_solver::{Plan, SearchOptions};
+
+use crate::service::RequestedLimits;
 
 /// A method: its search options as requested, their plan, and its limits.
 pub(super) struct Method {

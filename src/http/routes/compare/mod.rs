@@ -10,12 +10,12 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::{HeaderMap, Method as HttpMethod};
 use axum::response::Response;
+use taquin_solver::{Encoding, Plan, Puzzle, SearchRequest, Sides, Size};
 
 use self::experiment::Experiment;
 use self::method::Method;
 use self::reply::{CompareReply, ResultReply};
 use super::random::{draw_lengths, seed_of};
-use crate::domain::{Encoding, Puzzle, Sides, Size};
 use crate::http::get_target::GetTarget;
 use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose, choose_for};
@@ -26,7 +26,7 @@ use crate::http::request::{
 };
 pub(crate) use preset::Preset;
 
-use crate::service::{Draw, Job, Plan, RequestedLimits, Service, ServiceError, Solvability};
+use crate::service::{Draw, RequestedLimits, Service, ServiceError, Solvability};
 
 const FIELDS: [&str; BOARD_FIELDS.len() + LIMIT_FIELDS.len() + EXPERIMENT_FIELDS.len() + 2] =
     concat(&[&BOARD_FIELDS, &LIMIT_FIELDS, &EXPERIMENT_FIELDS, &["methods", "preset"]]);
@@ -101,7 +101,7 @@ async fn results(service: &Service, puzzle: &Puzzle, methods: &[Method]) -> Resu
     let limits = service.limits_for_all(puzzle.size(), &searches);
     let (mut results, mut is_repeatable) = (Vec::with_capacity(methods.len()), true);
     for (at, (Method { options, plan, .. }, limits)) in methods.iter().zip(limits).enumerate() {
-        let job = Job::new(*puzzle, *plan, limits);
+        let job = SearchRequest::new(*puzzle, *plan, limits);
         results.push(match service.submit(job).await {
             Ok(answer) => {
                 is_repeatable &= answer.report.is_repeatable();

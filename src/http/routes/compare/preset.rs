@@ -1,11 +1,12 @@
 //! Named lists of methods for `/compare`.
 
 use serde_json::{Value, json};
+use taquin_solver::{
+    Algorithm, DuplicateDetection, HeuristicKind, Named, Plan, SearchOptions, Size, SuccessorOrder, TieBreaking,
+    Weight, named,
+};
 
 use super::reply::MethodReply;
-use crate::domain::Size;
-use crate::search::{Algorithm, DuplicateDetection, HeuristicKind, Named, SuccessorOrder, TieBreaking, Weight, named};
-use crate::service::{Plan, SearchOptions};
 
 /// Named list of methods.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

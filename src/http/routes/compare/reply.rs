@@ -3,13 +3,14 @@
 use std::fmt;
 
 use serde_json::Value;
+use taquin_solver::{
+    DuplicateDetection, Named, Path, Puzzle, SearchOptions, Solution, SuccessorOrder, TieBreaking, Weight,
+};
 
-use crate::domain::{Path, Puzzle};
 use crate::http::media_type::MediaType;
 use crate::http::problem::Problem;
 use crate::http::reply::{LengthsReply, LimitsReply, Number, Rows, SearchReply, grid, json, limit_exceeded, no_result};
-use crate::search::{DuplicateDetection, Named, SuccessorOrder, TieBreaking, Weight};
-use crate::service::{Report, SearchOptions, Solution};
+use crate::service::Report;
 
 /// Longest solution whose moves are listed. Depth-first search finds solutions of a hundred thousand moves.
 const MAX_MOVES: usize = 10_000;

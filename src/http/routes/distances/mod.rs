@@ -6,15 +6,15 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::{HeaderMap, Method};
 use axum::response::Response;
+use taquin_solver::search::Distribution;
+use taquin_solver::{Board, Named, Size};
 
-use crate::domain::{Board, Size};
 use crate::http::get_target::GetTarget;
 use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose};
 use crate::http::problem::{Problem, ProblemKind, RequestError, sentence};
 use crate::http::reply::{Rows, json, picture, service_failure};
 use crate::http::request::{FieldReader, RequestFields, goal_alone};
-use crate::search::{Distribution, Named};
 use crate::service::Service;
 
 const FIELDS: [&str; 3] = ["rows", "cols", "goal"];

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::extract::{Path, Request};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
+use taquin_solver::Named;
 
 use super::blocking::blocking;
 use super::caller::{Caller, no_job};
@@ -16,7 +17,6 @@ use crate::http::negotiation::{choose, is_known, is_matched};
 use crate::http::problem::{Problem, ProblemKind};
 use crate::http::request::{FieldReader, RequestFields, parse_query};
 use crate::jobs::{Ended, Ending, Job, JobError, JobView};
-use crate::search::Named;
 
 /// Seconds after which a client retries while another instance deletes the job.
 const DELETION_RETRY: u64 = 5;

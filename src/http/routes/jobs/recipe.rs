@@ -3,10 +3,10 @@
 use axum::body::Body;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, header};
+use taquin_solver::{Board, Encoding, Sides, Size};
 
 use super::caller::Caller;
 use super::failure::too_large;
-use crate::domain::{Board, Encoding, Sides, Size};
 use crate::http::problem::{Problem, ProblemKind, RequestError};
 use crate::http::request::{FieldReader, RawRequest, RequestFields, essence, goal, limits};
 use crate::http::rows::{RowFormat, unserved};

@@ -4,10 +4,10 @@ use std::time::SystemTime;
 
 use serde::Serialize;
 use serde_json::Value;
+use taquin_solver::Named;
 
 use crate::http::reply::json;
 use crate::jobs::{JobSpec, JobView};
-use crate::search::Named;
 
 #[derive(Debug, Serialize)]
 pub(super) struct JobReply {

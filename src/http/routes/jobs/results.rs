@@ -10,13 +10,13 @@ use axum::http::{Method, StatusCode};
 use axum::response::Response;
 use bytes::Bytes;
 use futures_util::stream::unfold;
+use taquin_solver::{Named, Puzzle};
 use tokio::sync::Semaphore;
 use tracing::{Instrument, Level, Span};
 
 use super::blocking::blocking;
 use super::caller::{Caller, check_untagged, report};
 use super::part::{existing, existing_part, not_yet, number_of};
-use crate::domain::Puzzle;
 use crate::http::exchange::DeferredBody;
 use crate::http::media_type::MediaType;
 use crate::http::negotiation::choose;
@@ -26,7 +26,6 @@ use crate::http::request::{FieldReader, RequestFields, parse_query};
 use crate::http::rows::LabelLines;
 use crate::http::state::AppState;
 use crate::jobs::{InputProblems, Job, JobEngine, JobError, JobState, Row};
-use crate::search::Named;
 use crate::service::Reservation;
 
 /// Most rows of a response.

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::http::request::Parts;
+use taquin_solver::{Board, Puzzle};
 
 use super::blocking::blocking;
 use super::caller::Caller;
 use super::failure::{of_create, too_large};
-use crate::domain::{Board, Puzzle};
 use crate::http::problem::{Problem, ProblemKind, RequestError};
 use crate::http::request::{BodyDigest, parse_query};
 use crate::http::routes::batch::lines::{Line, LineReceiver, LinesOf};

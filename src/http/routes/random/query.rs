@@ -3,12 +3,12 @@
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
-use crate::domain::{Board, Puzzle};
+use taquin_solver::{Board, Puzzle, named};
+
 use crate::http::get_target::GetTarget;
 use crate::http::problem::{Problem, ProblemKind, RequestError};
 use crate::http::reply::puzzle_failure;
 use crate::http::request::{FieldReader, RequestFields, goal_and_from};
-use crate::search::named;
 use crate::service::{Draw, Solvability, Walk};
 
 const FIELDS: [&str; 12] =

@@ -1,9 +1,10 @@
 //! Optional parts of a `/solve` response, and what they cannot be combined with.
 
+use taquin_solver::{Algorithm, Named, named};
+
 use crate::http::media_type::MediaType;
 use crate::http::problem::{ProblemKind, RequestError};
 use crate::http::request::FieldReader;
-use crate::search::{Algorithm, Named, named};
 
 /// Error for `progress` in a JSON response.
 const NO_PROGRESS_IN_JSON: &str = "`progress` needs `Accept: text/plain`, or `Accept: text/event-stream` for \

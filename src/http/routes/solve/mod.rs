@@ -13,8 +13,11 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
+use taquin_solver::search::{Expansions, GeneratedNodes};
+use taquin_solver::{
+    Board, Metric, Plan, Puzzle, Records, RequestedSolutions, SearchOptions, SearchRequest, Size, named,
+};
 
-use crate::domain::{Board, Metric, Puzzle, Size};
 use crate::http::get_target::GetTarget;
 use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose};
@@ -28,10 +31,7 @@ use crate::http::request::{
     board_and_goal, concat, is_exact_known, plain_board, search,
 };
 use crate::http::state::AppState;
-use crate::search::{Expansions, GeneratedNodes, named};
-use crate::service::{
-    HeldReport, Job, Plan, Records, Report, RequestedLimits, RequestedSolutions, SearchOptions, Service,
-};
+use crate::service::{HeldReport, Report, RequestedLimits, Service};
 pub(crate) use include::Include;
 use include::{check_lists, check_multi_tile, check_picture, included};
 use stream::SolveStream;
@@ -95,20 +95,10 @@ pub(crate) async fn solve(State(state): State<AppState>, request: Request) -> Re
     let mut body = SolveBody::of(received, &head.headers)?;
     let (layout, get_target) = (body.layout, body.get_target.take());
     let puzzle = body.puzzle()?;
-    let has = |include| body.include.contains(&include);
-    let records = Records {
-        expansions: if has(Include::Expansions) { service.settings().max_expansions } else { 0 },
-        generated: if has(Include::Generated) || layout.media_type == MediaType::Dot {
-            service.settings().max_expansions
-        } else {
-            0
-        },
-        iterations: has(Include::Iterations),
-        states: has(Include::States),
-        solutions: body.solutions,
-    };
-    let job = Job { records, ..Job::new(puzzle, body.plan, service.limits(puzzle.size(), &body.plan, body.limits)) };
-    if layout.media_type == MediaType::Events || has(Include::Progress) {
+    let limits = service.limits(puzzle.size(), &body.plan, body.limits);
+    let records = body.records(service.settings().max_expansions);
+    let job = SearchRequest { records, ..SearchRequest::new(puzzle, body.plan, limits) };
+    if layout.media_type == MediaType::Events || body.has(Include::Progress) {
         // Boxed, so that the future of every other response is small.
         let mut response = Box::pin(streamed(service, job, &head, layout)).await?;
         GetTarget::add_to(get_target, &mut response);
@@ -131,7 +121,12 @@ pub(crate) async fn solve(State(state): State<AppState>, request: Request) -> Re
 }
 
 /// Streamed response. Returns when the search is admitted, before it ends.
-async fn streamed(service: &Arc<Service>, job: Job, head: &Parts, layout: Layout) -> Result<Response, Problem> {
+async fn streamed(
+    service: &Arc<Service>,
+    job: SearchRequest,
+    head: &Parts,
+    layout: Layout,
+) -> Result<Response, Problem> {
     const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
     // A browser reconnects when a stream ends, until it receives status 204.
     if layout.media_type == MediaType::Events && head.headers.get(LAST_EVENT_ID) == Some(&END) {
@@ -240,6 +235,22 @@ pub fn read_solve_body(bytes: &[u8]) -> Result<Puzzle, Problem> {
 }
 
 impl SolveBody {
+    fn has(&self, include: Include) -> bool {
+        self.include.contains(&include)
+    }
+
+    /// The lists that the response has, of at most so many nodes.
+    fn records(&self, most: usize) -> Records {
+        let lists_generated = self.has(Include::Generated) || self.layout.media_type == MediaType::Dot;
+        Records {
+            expansions: if self.has(Include::Expansions) { most } else { 0 },
+            generated: if lists_generated { most } else { 0 },
+            iterations: self.has(Include::Iterations),
+            states: self.has(Include::States),
+            solutions: self.solutions,
+        }
+    }
+
     fn puzzle(&self) -> Result<Puzzle, Problem> {
         Puzzle::try_new(self.board, self.goal).map_err(puzzle_failure)
     }
@@ -357,7 +368,7 @@ fn layout(fields: &mut FieldReader, include: &[Include], media_type: Option<Medi
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::Size;
+    use taquin_solver::Size;
 
     #[test]
     fn a_plain_board_is_the_request_that_the_general_reader_returns() {

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use taquin_solver::{Progress, Puzzle};
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 
-use crate::domain::Puzzle;
 use crate::http::media_type::MediaType;
 use crate::http::payload::Payload;
 use crate::http::problem::Problem;
@@ -13,7 +13,6 @@ use crate::http::reply::{
     InterimReply, Layout, LongReply, MovesReply, ProgressReply, ProvenLength, SolutionReply, SolveReply, held_if_long,
     in_pieces, json, limit_exceeded_with_lists, service_failure, whole,
 };
-use crate::search::Progress;
 use crate::service::{Answer, FoundSolution, HeldReport, Report, SearchEvent, Service, ServiceError, Subscription};
 
 /// Event of a stream.

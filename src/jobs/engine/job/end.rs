@@ -3,6 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant, SystemTime};
 
+use taquin_solver::Named;
 use tracing::Level;
 
 use super::{Blocked, DISK_RETRY, Job, JobProgress, Phase};
@@ -10,7 +11,6 @@ use crate::jobs::engine::time::bounded;
 use crate::jobs::engine::view::{JobCounts, JobView, WaitingFor};
 use crate::jobs::manifest::{EndState, JobEnd};
 use crate::jobs::stored_job::JobError;
-use crate::search::Named;
 
 impl Job {
     /// Something went wrong: the job waits for the disk, or ends.

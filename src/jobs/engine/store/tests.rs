@@ -1,11 +1,13 @@
+use taquin_solver::heuristic::Tier;
+use taquin_solver::{Board, Size};
+
 use super::*;
-use crate::domain::{Board, Size};
 use crate::jobs::directory::tests::Scratch;
 use crate::jobs::engine::id::JobOwner;
 use crate::jobs::files::tests::{FailingFiles, Failure, FilesInMemory};
 use crate::jobs::spec::JobSpec;
 use crate::jobs::{JobBoards, Recipe};
-use crate::service::{RequestedLimits, Tier, Want};
+use crate::service::{RequestedLimits, Want};
 
 fn spec(count: u64) -> JobSpec {
     let goal = Board::blank_last(Size::try_from((3, 3)).unwrap());

@@ -206,7 +206,7 @@ async fn dropping_the_handle_ends_running_and_paused_slices() {
         let pool = Arc::clone(&pool);
         let (entered, goes) = (Arc::new(entered), Arc::new(goes));
         async move {
-            let work = move |_: crate::service::solver::SearchContext<'_>| {
+            let work = move |_: taquin_solver::Control<'_>| {
                 entered.lock().send(()).unwrap();
                 let _ = goes.lock().recv();
             };

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
+use taquin_solver::search::{Help, Helpers, MainWork};
 use tokio::sync::oneshot;
 
 use state::{LONG, MIN_SLICE, NO_LEVEL, NextJob, PausedJob, QueuedJob, SchedulerState, level};
@@ -17,8 +18,6 @@ use state::{LONG, MIN_SLICE, NO_LEVEL, NextJob, PausedJob, QueuedJob, SchedulerS
 pub(crate) use bulk::BulkPermit;
 pub use state::SearchMemory;
 pub(crate) use state::{Arrival, Trial};
-
-use crate::search::{Help, Helpers, MainWork};
 
 /// Assigns workers and memory to jobs.
 ///

@@ -1,0 +1,69 @@
+//! What takes less than handing it over to another thread.
+
+use taquin_solver::heuristic::{DistanceTable, WalkingDistance};
+use taquin_solver::tables::SmallTables;
+use taquin_solver::{Attempt, Board, HeuristicKind};
+
+/// True if the check takes less than half a millisecond: few moves, and bounds that are known soon.
+pub(crate) fn is_check_instant(goal: &Board, attempt: &Attempt, lists_steps: bool, tables: &SmallTables) -> bool {
+    /// Tens of microseconds on any board.
+    const INSTANT_MOVES: usize = 1_000;
+    /// Evaluating a board takes a few microseconds.
+    const INSTANT_STEPS: usize = 50;
+    let most = if lists_steps { INSTANT_STEPS } else { INSTANT_MOVES };
+    attempt.len() <= most && is_known_soon(goal, tables)
+}
+
+/// True if the distances of two boards take less than half a millisecond: the distance table is loaded, or the board
+/// is small enough for the constructive solution. On the largest board that takes five milliseconds.
+pub(crate) fn is_known_soon(goal: &Board, tables: &SmallTables) -> bool {
+    const INSTANT_CELLS: usize = 25;
+    let size = goal.size();
+    if DistanceTable::serves(size) { tables.has_distances(size, goal.blank()) } else { size.cells() <= INSTANT_CELLS }
+}
+
+/// True if the estimates take less than half a millisecond: the small tables are loaded.
+pub(crate) fn is_explanation_instant(goal: &Board, tables: &SmallTables) -> bool {
+    let (size, goal_blank) = (goal.size(), goal.blank());
+    let has_walking = || WalkingDistance::shapes(size, goal_blank).into_iter().all(|shape| tables.has_walking(shape));
+    (!DistanceTable::serves(size) || tables.has_distances(size, goal_blank))
+        && (!HeuristicKind::WalkingDistance.serves(size) || has_walking())
+}
+
+#[cfg(test)]
+mod tests {
+    use taquin_solver::solver::explain;
+    use taquin_solver::{Cell, LazyTables, Move, Puzzle, Size, TableSource};
+
+    use super::*;
+
+    #[test]
+    fn few_moves_on_small_boards_are_checked_at_once() {
+        let tables = SmallTables::new();
+        let goal = |rows, cols| Board::blank_last(Size::try_from((rows, cols)).unwrap());
+        let is_instant = |goal, moves| is_check_instant(&goal, &Attempt::Moves(vec![Move::Up; moves]), false, &tables);
+        for (rows, cols) in [(4, 4), (5, 5), (2, 10)] {
+            assert!(is_instant(goal(rows, cols), 1) && is_instant(goal(rows, cols), 1_000));
+            assert!(!is_instant(goal(rows, cols), 1_001));
+        }
+        assert!(!is_instant(goal(6, 6), 1) && !is_instant(goal(10, 10), 1));
+        // Building the distance table takes longer.
+        assert!(!is_instant(goal(3, 3), 1));
+        tables.distances(goal(3, 3).size(), goal(3, 3).blank());
+        assert!(is_instant(goal(3, 3), 1));
+    }
+
+    #[test]
+    fn estimates_are_instant_once_the_small_tables_are_built() {
+        let tables = LazyTables::default();
+        for (rows, cols) in [(3, 3), (4, 4), (2, 5), (10, 10)] {
+            let goal = Board::blank_last(Size::try_from((rows, cols)).unwrap());
+            assert_eq!(is_explanation_instant(&goal, tables.small()), rows == 10, "{rows}×{cols}");
+            explain(&Puzzle::try_new(goal, goal).unwrap(), &tables);
+            assert!(is_explanation_instant(&goal, tables.small()), "{rows}×{cols}");
+        }
+        let goal = Board::blank_first(Size::try_from((3, 3)).unwrap());
+        assert_eq!(goal.blank(), 0 as Cell);
+        assert!(!is_explanation_instant(&goal, tables.small()));
+    }
+}
