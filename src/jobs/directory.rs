@@ -111,6 +111,7 @@ impl Files for Directory {
             path.push(folder);
             match create_dir(&path, self.is_private) {
                 Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
+                Err(_) if !path.is_dir() => return Err(ErrorKind::NotADirectory.into()),
                 // The process that created it may not have come so far.
                 _ => sync(&above)?,
             }
@@ -343,6 +344,8 @@ pub(crate) mod tests {
         File::create(path("large")).and_then(|file| file.set_len(1 << 40)).unwrap();
         assert_eq!(scratch.0.get("large").unwrap_err().kind(), ErrorKind::InvalidData);
         assert_eq!(scratch.0.get("file/below").unwrap_err().kind(), ErrorKind::NotADirectory);
+        assert_eq!(scratch.0.create_folder("file").unwrap_err().kind(), ErrorKind::NotADirectory);
+        scratch.0.create_folder("new").and_then(|()| scratch.0.create_folder("new")).unwrap();
         scratch.0.remove("file/below").unwrap();
     }
 
