@@ -9,11 +9,11 @@ mod common;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use common::{OneHelper, SplitMix, board, job};
+use common::{OneHelper, board, job};
 use taquin::service::Tables;
 use taquin_solver::heuristic::{GoalClass, Tier};
 use taquin_solver::solver::solve;
-use taquin_solver::{Algorithm, Board, Control, Report, Size, random_board};
+use taquin_solver::{Algorithm, Board, Control, Report, Size, SplitMix, random_board};
 
 /// The allocator of the service.
 #[global_allocator]

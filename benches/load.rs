@@ -18,11 +18,11 @@ use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
 use axum::routing::post;
-use common::{Server, SplitMix, board, free_address, job};
+use common::{Server, board, free_address, job};
 use serde::{Deserialize, Serialize};
 use taquin::service::Tables;
 use taquin_solver::solver::solve;
-use taquin_solver::{Board, Control, Size, random_board};
+use taquin_solver::{Board, Control, Size, SplitMix, random_board};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 

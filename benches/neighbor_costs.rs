@@ -8,10 +8,10 @@
 
 mod common;
 
-use common::{SplitMix, build_standard, job};
+use common::{build_standard, job};
 use taquin::service::Tables;
 use taquin_solver::solver::solve;
-use taquin_solver::{Board, Control, Move, RandomSource, Size, random_board};
+use taquin_solver::{Board, Control, Move, RandomSource, Size, SplitMix, random_board};
 
 /// The allocator of the service.
 #[global_allocator]

@@ -15,9 +15,7 @@ use std::time::Instant;
 
 use taquin_solver::heuristic::{AdditivePatterns, Geometry, GoalClass, Partition, PatternTable, Patterns};
 use taquin_solver::search::{Budget, Space, Trace, ida_star};
-use taquin_solver::{Board, Packed64, Puzzle, RandomSource, Size, random_board};
-
-use common::SplitMix;
+use taquin_solver::{Board, Packed64, Puzzle, RandomSource, Size, SplitMix, random_board};
 
 /// The allocator of the service.
 #[global_allocator]

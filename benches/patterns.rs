@@ -13,11 +13,11 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use common::manhattan::{Estimate, Trials};
-use common::{Server, SplitMix, board, free_address, job};
+use common::{Server, board, free_address, job};
 use taquin::service::Tables;
 use taquin_solver::heuristic::{GoalClass, Tier};
 use taquin_solver::solver::solve;
-use taquin_solver::{Algorithm, Board, Cell, Control, HeuristicKind, Move, Size, random_board};
+use taquin_solver::{Algorithm, Board, Cell, Control, HeuristicKind, Move, Size, SplitMix, random_board};
 
 /// The allocator of the service.
 #[global_allocator]

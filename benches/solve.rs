@@ -8,11 +8,11 @@ mod common;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use common::{SplitMix, board, job};
+use common::{board, job};
 use pathfinding::prelude::astar;
 use taquin::service::Tables;
 use taquin_solver::solver::solve;
-use taquin_solver::{Algorithm, Board, Control, HeuristicKind, Named, SearchRequest, Size, random_board};
+use taquin_solver::{Algorithm, Board, Control, HeuristicKind, Named, SearchRequest, Size, SplitMix, random_board};
 
 /// The allocator of the service.
 #[global_allocator]

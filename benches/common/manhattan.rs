@@ -8,10 +8,10 @@ use taquin_solver::heuristic::Manhattan;
 use taquin_solver::search::{Heuristic, Space, State};
 use taquin_solver::solver::solve;
 use taquin_solver::{
-    Algorithm, Board, Control, HeuristicKind, Limits, MoveSet, Packed64, Puzzle, RandomSource, SearchRequest,
+    Algorithm, Board, Control, HeuristicKind, Limits, MoveSet, Packed64, Puzzle, RandomSource, SearchRequest, SplitMix,
 };
 
-use super::{SplitMix, UNLIMITED, job};
+use super::{UNLIMITED, job};
 
 /// Estimated number of nodes generated until an optimal length is proven.
 pub(crate) struct Estimate {

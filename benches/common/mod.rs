@@ -13,21 +13,8 @@ use taquin::service::Tables;
 use taquin_solver::heuristic::{GoalClass, Tier};
 use taquin_solver::search::{Help, Helpers, MainWork};
 use taquin_solver::{
-    Algorithm, Board, Encoding, HeuristicKind, Limits, Plan, Puzzle, RandomSource, RawBoard, SearchOptions,
-    SearchRequest, Sides,
+    Algorithm, Board, Encoding, HeuristicKind, Limits, Plan, Puzzle, RawBoard, SearchOptions, SearchRequest, Sides,
 };
-
-/// SplitMix64 (Steele, Lea & Flood 2014).
-pub(crate) struct SplitMix(pub(crate) u64);
-
-impl RandomSource for SplitMix {
-    fn next_u64(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let word = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let word = (word ^ word >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        word ^ word >> 31
-    }
-}
 
 /// No limits on time and expansions, and practically none on nodes.
 pub(crate) const UNLIMITED: Limits = Limits { time: Duration::MAX, expanded: u64::MAX, nodes: 4_000_000_000 };

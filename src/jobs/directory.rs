@@ -29,7 +29,7 @@ impl Directory {
     /// Opens a directory, and creates it and those above it if they are missing.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// Errors of the file system.
     pub fn create(path: &Path) -> io::Result<Self> {
         if !path.try_exists()? {
             fs::create_dir_all(path)?;
@@ -42,7 +42,7 @@ impl Directory {
     /// are missing. Files that exist are as they were.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// Errors of the file system.
     pub fn create_private(path: &Path) -> io::Result<Self> {
         if !path.try_exists()? {
             if let Some(above) = path.parent() {
@@ -82,7 +82,7 @@ impl Directory {
     /// Begins a file, which has a temporary name until all its bytes are written.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// Errors of the file system.
     pub fn begin(&self, name: &str) -> io::Result<NewFile> {
         let path = self.path.join(name);
         if self.is_private { NewFile::begin_private(path) } else { NewFile::begin(path) }

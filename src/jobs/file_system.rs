@@ -13,7 +13,7 @@ use super::files::invalid;
 /// leads anywhere.
 ///
 /// # Errors
-/// Those of the file system, and [`ErrorKind::InvalidData`] for anything else that exists.
+/// Errors of the file system, and [`ErrorKind::InvalidData`] for anything else that exists.
 pub fn open_regular(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     // Opening a device may have effects.
     match if_found(fs::symlink_metadata(path))? {
@@ -58,7 +58,7 @@ pub(super) fn sync(folder: &Path) -> io::Result<()> {
 /// Brings the name of a file to the disk.
 ///
 /// # Errors
-/// Those of the file system.
+/// Errors of the file system.
 pub fn sync_folder_of(path: &Path) -> io::Result<()> {
     sync(path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new(".")))
 }

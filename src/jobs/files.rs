@@ -15,20 +15,20 @@ pub trait Files: fmt::Debug + Send + Sync {
     /// Creates the folder of this name and those above it, if they are missing. Files need the folder of their name.
     ///
     /// # Errors
-    /// Those of the place.
+    /// Errors of the place.
     fn create_folder(&self, name: &str) -> io::Result<()>;
 
     /// Creates a file from what `write` writes, unless one of this name exists. In either case the file outlives a loss
     /// of power.
     ///
     /// # Errors
-    /// Those of the place and of `write`; the name then has no file, or the one that it had.
+    /// Errors of the place and of `write`; the name then has no file, or the one that it had.
     fn put_with(&self, name: &str, write: &mut WriteFile<'_>) -> io::Result<Created>;
 
     /// Creates a file, unless one of this name exists.
     ///
     /// # Errors
-    /// Those of [`put_with`](Self::put_with).
+    /// Errors of [`put_with`](Self::put_with).
     fn put(&self, name: &str, bytes: &[u8]) -> io::Result<Created> {
         self.put_with(name, &mut |file| file.write_all(bytes))
     }
@@ -36,13 +36,13 @@ pub trait Files: fmt::Debug + Send + Sync {
     /// Reads a file of at most `most` bytes; `None` if there is none of this name.
     ///
     /// # Errors
-    /// Those of the place, and [`io::ErrorKind::InvalidData`] if the file is larger or not a regular file.
+    /// Errors of the place, and [`io::ErrorKind::InvalidData`] if the file is larger or not a regular file.
     fn get_within(&self, name: &str, most: u64) -> io::Result<Option<Vec<u8>>>;
 
     /// Reads a file of at most [`SMALL_FILE`] bytes; `None` if there is none of this name.
     ///
     /// # Errors
-    /// Those of [`get_within`](Self::get_within).
+    /// Errors of [`get_within`](Self::get_within).
     fn get(&self, name: &str) -> io::Result<Option<Vec<u8>>> {
         self.get_within(name, SMALL_FILE)
     }
@@ -50,32 +50,32 @@ pub trait Files: fmt::Debug + Send + Sync {
     /// Opens a file to read it from its start; `None` if there is none of this name.
     ///
     /// # Errors
-    /// Those of the place.
+    /// Errors of the place.
     fn open(&self, name: &str) -> io::Result<Option<Box<dyn BufRead + Send>>>;
 
     /// When a file was created, by the clock of the place; `None` if there is none of this name.
     ///
     /// # Errors
-    /// Those of the place.
+    /// Errors of the place.
     fn created_at(&self, name: &str) -> io::Result<Option<SystemTime>>;
 
     /// The length of a file in bytes; `None` if there is none of this name.
     ///
     /// # Errors
-    /// Those of the place.
+    /// Errors of the place.
     fn length(&self, name: &str) -> io::Result<Option<u64>>;
 
     /// Calls `visit` with the name of each file in a folder that is greater than `after`, in any order. The names are
     /// without that of the folder. A missing folder has no files.
     ///
     /// # Errors
-    /// Those of the place.
+    /// Errors of the place.
     fn list_after(&self, folder: &str, after: &str, visit: &mut dyn FnMut(&str)) -> io::Result<()>;
 
     /// Calls `visit` with the name of each file in a folder, as [`list_after`](Self::list_after).
     ///
     /// # Errors
-    /// Those of the place.
+    /// Errors of the place.
     fn list(&self, folder: &str, visit: &mut dyn FnMut(&str)) -> io::Result<()> {
         self.list_after(folder, "", visit)
     }
@@ -84,26 +84,26 @@ pub trait Files: fmt::Debug + Send + Sync {
     /// above. A missing folder has none. Where folders are only names of files, one without files is missing.
     ///
     /// # Errors
-    /// Those of the place.
+    /// Errors of the place.
     fn list_folders(&self, folder: &str, visit: &mut dyn FnMut(&str)) -> io::Result<()>;
 
     /// Removes whatever has this name. A loss of power does not bring it back.
     ///
     /// # Errors
-    /// Those of the place.
+    /// Errors of the place.
     fn remove(&self, name: &str) -> io::Result<()>;
 
     /// Removes a folder, if there is one of this name, with all that is in it. After an error or a loss of power, some
     /// of that may be left.
     ///
     /// # Errors
-    /// Those of the place.
+    /// Errors of the place.
     fn remove_folder(&self, name: &str) -> io::Result<()>;
 
     /// Removes what killed processes left in a folder of files that were not finished. A missing folder has none.
     ///
     /// # Errors
-    /// Those of the place.
+    /// Errors of the place.
     fn clean(&self, folder: &str) -> io::Result<()>;
 }
 

@@ -111,7 +111,7 @@ impl InputRecord {
     /// Begins to read rows.
     ///
     /// # Errors
-    /// Those of the files, and [`ErrorKind::InvalidData`] if the list of the files is damaged.
+    /// Errors of the files, and [`ErrorKind::InvalidData`] if the list of the files is damaged.
     pub(super) fn reader<'r>(&'r self, files: &'r dyn Files) -> io::Result<InputReader<'r>> {
         let sums = InputSums::read(files, self.most_files(), &self.sums)?;
         Ok(InputReader { record: self, codec: BoardCodec::new(self.goal), files, sums })
@@ -131,7 +131,7 @@ impl InputReader<'_> {
     /// Reads rows. A row that is no board is `None`.
     ///
     /// # Errors
-    /// Those of the files, and [`PieceError`] as [`ErrorKind::InvalidData`]. They name the file.
+    /// Errors of the files, and [`PieceError`] as [`ErrorKind::InvalidData`]. They name the file.
     ///
     /// # Panics
     /// If there are fewer rows.
@@ -153,7 +153,7 @@ impl InputReader<'_> {
     /// Reads and checks the pieces with these rows.
     ///
     /// # Errors
-    /// Those of [`read`](Self::read).
+    /// Errors of [`read`](Self::read).
     pub(super) fn check(&self, rows: &Range<u64>) -> io::Result<()> {
         (rows.start / PIECE_BOARDS..rows.end.div_ceil(PIECE_BOARDS)).try_for_each(|piece| self.piece(piece).map(drop))
     }
@@ -212,7 +212,7 @@ impl InputWriter {
     /// Begins an input of boards with this goal.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// Errors of the file system.
     pub fn new(files: Arc<dyn Files>, goal: Board) -> io::Result<Self> {
         files.create_folder(FOLDER)?;
         let codec = BoardCodec::new(goal);
@@ -227,7 +227,7 @@ impl InputWriter {
     /// Appends a row, which has a board of the goal or none.
     ///
     /// # Errors
-    /// Those of the file system, and [`PieceError::OtherInput`] as [`ErrorKind::InvalidData`].
+    /// Errors of the file system, and [`PieceError::OtherInput`] as [`ErrorKind::InvalidData`].
     pub fn push(&mut self, row: Option<&Puzzle>) -> io::Result<()> {
         match row {
             Some(puzzle) => self.codec.write(puzzle.start(), &mut self.piece),
@@ -240,7 +240,7 @@ impl InputWriter {
     /// Ends the input, and stores the list of its files with those of its problems.
     ///
     /// # Errors
-    /// Those of [`push`](Self::push).
+    /// Errors of [`push`](Self::push).
     pub fn finish(mut self, problems: InputProblemsWriter) -> io::Result<InputRecord> {
         if !self.piece.is_empty() {
             self.put()?;

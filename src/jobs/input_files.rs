@@ -29,7 +29,7 @@ impl InputSums {
     /// Reads the list with this digest, which has at most so many files.
     ///
     /// # Errors
-    /// Those of the place, and [`io::ErrorKind::InvalidData`] or [`io::ErrorKind::NotFound`] if there is another
+    /// Errors of the place, and [`io::ErrorKind::InvalidData`] or [`io::ErrorKind::NotFound`] if there is another
     /// list, or none. They name the file.
     pub(super) fn read(files: &dyn Files, most: u64, digest: &[u8; 32]) -> io::Result<Self> {
         let text = files.get_within(&name_of(SUMS), LINE * most).map_err(|error| of_file(SUMS, &error))?;
@@ -62,7 +62,7 @@ impl InputSums {
     /// Stores a file of the input, and notes its digest. Returns false if another file has its name.
     ///
     /// # Errors
-    /// Those of the place.
+    /// Errors of the place.
     pub(super) fn put(&mut self, files: &dyn Files, file: &str, bytes: &[u8]) -> io::Result<bool> {
         self.0.insert(file.to_owned(), Sha256::digest(bytes).into());
         let name = name_of(file);
@@ -76,7 +76,7 @@ impl InputSums {
     /// command left, as long as there is no job, and is replaced.
     ///
     /// # Errors
-    /// Those of the place.
+    /// Errors of the place.
     pub(super) fn put_anew(&mut self, files: &dyn Files, file: &str, bytes: &[u8]) -> io::Result<bool> {
         if self.put(files, file, bytes)? {
             return Ok(true);
@@ -91,7 +91,7 @@ impl InputSums {
     /// Stores the list, and returns its digest. That of a job stays.
     ///
     /// # Errors
-    /// Those of the place.
+    /// Errors of the place.
     pub(super) fn store(&self, files: &dyn Files) -> io::Result<[u8; 32]> {
         let line = |(name, digest): (&String, &[u8; 32])| format!("{}{SEPARATOR}{name}\n", hex(digest));
         let text = self.0.iter().map(line).collect::<String>();

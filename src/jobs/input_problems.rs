@@ -42,7 +42,7 @@ impl InputProblemsWriter {
     /// their order.
     ///
     /// # Errors
-    /// Those of the files.
+    /// Errors of the files.
     pub fn push(&mut self, row: u64, line: &[u8]) -> io::Result<()> {
         // After one that does not fit none is stored.
         let left = self.left.checked_sub(line.len() as u64);
@@ -62,7 +62,7 @@ impl InputProblemsWriter {
     /// Stores the last piece. The problems of all rows before the returned one are stored, in files with these digests.
     ///
     /// # Errors
-    /// Those of the files.
+    /// Errors of the files.
     pub(super) fn finish(mut self) -> io::Result<(u64, InputSums)> {
         self.put()?;
         Ok((self.first_omitted.unwrap_or(u64::MAX), self.sums))
@@ -75,7 +75,7 @@ impl InputProblemsWriter {
         self.files.create_folder(FOLDER)?;
         let seal = seal_of_lines(&self.lines);
         self.lines.extend_from_slice(seal.as_bytes());
-        // The texts of problems are not those of the rows: a job keeps the ones that it has.
+        // Texts of problems do not identify an input: a job keeps the texts that it has.
         self.sums.put_anew(&*self.files, &file_name(self.piece), &self.lines)?;
         self.lines.clear();
         Ok(())
@@ -113,7 +113,7 @@ impl InputProblems {
     /// The line of a row that is no board; `None` if its problem was not stored. The rows are asked for in their order.
     ///
     /// # Errors
-    /// Those of the files, and [`io::ErrorKind::InvalidData`] if a piece is damaged or missing. They name the file.
+    /// Errors of the files, and [`io::ErrorKind::InvalidData`] if a piece is damaged or missing. They name the file.
     pub fn of(&mut self, files: &dyn Files, row: u64) -> io::Result<Option<Vec<u8>>> {
         if row >= self.stored.before {
             return Ok(None);

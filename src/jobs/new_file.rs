@@ -30,7 +30,7 @@ impl NewFile {
     /// Begins a file that is to have this path.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// Errors of the file system.
     pub fn begin(path: PathBuf) -> io::Result<Self> {
         Self::with_mode(path, OPEN)
     }
@@ -38,7 +38,7 @@ impl NewFile {
     /// Begins a file that only the user of this process can read.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// Errors of the file system.
     pub(super) fn begin_private(path: PathBuf) -> io::Result<Self> {
         Self::with_mode(path, PRIVATE)
     }
@@ -74,7 +74,7 @@ impl NewFile {
     /// Gives the file its name once its bytes are on the disk, unless another file has it.
     ///
     /// # Errors
-    /// Those of the file system; the name then has no file, or the one that it had.
+    /// Errors of the file system; the name then has no file, or the one that it had.
     pub fn create(self) -> io::Result<Created> {
         self.file.sync_all()?;
         let created = link(&self.temporary, &self.path)?;
@@ -85,7 +85,7 @@ impl NewFile {
     /// Gives the file its name once its bytes are on the disk, in place of a file that has it.
     ///
     /// # Errors
-    /// Those of the file system; the name then has no file, or the one that it had.
+    /// Errors of the file system; the name then has no file, or the one that it had.
     pub fn replace(self) -> io::Result<()> {
         self.file.sync_all()?;
         fs::rename(&self.temporary, &self.path)?;

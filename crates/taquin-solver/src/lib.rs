@@ -13,7 +13,7 @@
 //! A board as people write it ([`RawBoard`]) and a valid [`Board`] are different types, and so are two boards and a
 //! [`Puzzle`], whose goal is proven reachable. No search validates a board again.
 //!
-//! - the root: boards, moves, puzzles and paths; [`Solver`] and what it takes and returns
+//! - the root: boards, moves, puzzles and paths; [`Solver`] with its requests and reports
 //! - [`solver`]: the steps of a [`Solver`], for programs that bring tables, threads or a cache
 //! - [`tables`]: precomputed tables, and the trait [`TableSource`] for others
 //! - [`search`], [`heuristic`]: for experts. Their names may change in any release

@@ -85,7 +85,7 @@ impl HashedFile {
     /// Gives a whole file its name.
     ///
     /// # Errors
-    /// Those of the file system, and [`ErrorKind::AlreadyExists`] if a file of that name would be lost.
+    /// Errors of the file system, and [`ErrorKind::AlreadyExists`] if a file of that name would be lost.
     pub(super) fn give_name(&self, name: &Path, overwrites: bool) -> io::Result<()> {
         if self.name.is_some() {
             return Ok(());
@@ -104,7 +104,7 @@ impl HashedFile {
 /// Removes a file if it is empty or may be overwritten.
 ///
 /// # Errors
-/// Those of the file system, and [`ErrorKind::AlreadyExists`] if the file would be lost.
+/// Errors of the file system, and [`ErrorKind::AlreadyExists`] if the file would be lost.
 pub(super) fn remove_unless_lost(path: &Path, overwrites: bool) -> io::Result<()> {
     if !overwrites && has_bytes(path) {
         return Err(ErrorKind::AlreadyExists.into());

@@ -28,7 +28,7 @@ pub(super) fn folder_of(file: &Path) -> PathBuf {
 /// True if a folder has what an interrupted run left.
 ///
 /// # Errors
-/// Those of the file system, and [`ErrorKind::InvalidData`] if it has anything that no run writes.
+/// Errors of the file system, and [`ErrorKind::InvalidData`] if it has anything that no run writes.
 pub(super) fn is_interrupted(folder: &Path) -> io::Result<bool> {
     let Some(data) = if_found(fs::symlink_metadata(folder))? else { return Ok(false) };
     let invalid = |reason: String| io::Error::new(ErrorKind::InvalidData, reason);
@@ -56,7 +56,7 @@ impl UnfinishedFolder {
     /// Locks a folder, which is created if there is none.
     ///
     /// # Errors
-    /// Those of the file system, and [`ErrorKind::ResourceBusy`] if another process has it.
+    /// Errors of the file system, and [`ErrorKind::ResourceBusy`] if another process has it.
     pub(super) fn lock(path: PathBuf) -> io::Result<Self> {
         loop {
             match fs::create_dir(&path) {

@@ -43,7 +43,7 @@ impl Json {
     /// Parses one JSON document that is a line of a body, as [`parse`](Self::parse) does.
     ///
     /// # Errors
-    /// Those of [`parse`](Self::parse); the detail gives the column.
+    /// Errors of [`parse`](Self::parse); the detail gives the column.
     pub(crate) fn parse_line(text: &str) -> Result<Self, Problem> {
         Self::parse_part(text, |error| ("line", format!("column {}", error.column())))
     }

@@ -20,7 +20,7 @@ impl JobEngine {
     /// is enough.
     ///
     /// # Errors
-    /// Those of the files. Some jobs may be missing then.
+    /// Errors of the files. Some jobs may be missing then.
     pub(super) fn search_jobs(&self) -> io::Result<()> {
         let asked = Instant::now();
         let mut searched = self.searched.lock();

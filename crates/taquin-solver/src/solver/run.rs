@@ -102,7 +102,8 @@ fn with_all_solutions(
     }
 }
 
-/// Returns the report of a request from what is known, with a constructed solution where the request allows it.
+/// Builds the report of a request without a search, from the outcome of an earlier one. Where the request allows it, a
+/// constructed solution stands in.
 pub fn without_search(
     request: &SearchRequest,
     tables: &SearchTables<'_>,

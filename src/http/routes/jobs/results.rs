@@ -152,7 +152,7 @@ fn of_all(caller: &Caller, job: &Job) -> Result<Range<u64>, Problem> {
 /// no permit while the store is read.
 ///
 /// # Errors
-/// Those of the files. The response then ends early, so that the client sees that it was cut.
+/// Errors of the files. The response then ends early, so that the client sees that it was cut.
 async fn next_piece(mut writer: RowWriter) -> io::Result<Option<(Bytes, RowWriter)>> {
     let id = writer.job.id();
     let piece = async {

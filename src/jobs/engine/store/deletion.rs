@@ -132,7 +132,7 @@ impl JobStore {
     /// of all jobs.
     ///
     /// # Errors
-    /// Those of the files. Nothing is removed if a record cannot be read, or is damaged.
+    /// Errors of the files. Nothing is removed if a record cannot be read, or is damaged.
     pub(in crate::jobs::engine) fn remove_unnamed(&self, seen_for: Duration) -> io::Result<Vec<(JobId, FolderName)>> {
         // In this order: a folder that is there before all records are read, and that none of them names, was not named
         // then.

@@ -85,7 +85,7 @@ impl JobStore {
     /// alone, removes folders of no use, unless a record cannot be read.
     ///
     /// # Errors
-    /// Those of the files.
+    /// Errors of the files.
     pub(super) fn prepare(&self) -> io::Result<()> {
         self.files.create_folder(RECORDS)?;
         self.files.create_folder(FOLDERS)?;
@@ -128,7 +128,7 @@ impl JobStore {
     /// Begins a folder for a job.
     ///
     /// # Errors
-    /// Those of the files.
+    /// Errors of the files.
     pub(super) fn begin(&self) -> io::Result<NewFolder> {
         let name = FolderName::random()?;
         let files = Arc::new(self.folder(name));
@@ -226,7 +226,7 @@ impl JobStore {
     /// The ids of all jobs.
     ///
     /// # Errors
-    /// Those of the files.
+    /// Errors of the files.
     pub(super) fn ids(&self) -> io::Result<Vec<JobId>> {
         let mut ids = Vec::new();
         let mut note = |name: &str| ids.extend(id_of(name));
