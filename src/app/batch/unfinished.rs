@@ -183,21 +183,7 @@ impl Unfinished {
         folder.clear().map_err(error)?;
         let create = |name| HashedFile::create(folder.join(name));
         let (rows, problems) = (create(ROWS).map_err(error)?, create(PROBLEMS).map_err(error)?);
-        let begun = Instant::now();
-        let mut file = Self {
-            path: output.path.to_owned(),
-            problems_path: output.problems(),
-            folder,
-            run,
-            rows,
-            problems,
-            position: Position::default(),
-            read: String::new(),
-            begun,
-            saved: (begun, 0),
-            is_broken: false,
-            overwrites: output.existing.overwrites,
-        };
+        let mut file = Self::of(output, folder, run, (rows, problems), Position::default(), String::new());
         file.save()?;
         Ok(file)
     }
@@ -223,21 +209,22 @@ impl Unfinished {
         // The digest of the input is known when the input is read again.
         let input = InputPosition { lines: state.input.length, ..InputPosition::default() };
         let position = Position { rows: state.rows, failed: state.failed, input };
+        Ok(Self::of(output, folder, run, (rows, problems), position, state.input.sha256))
+    }
+
+    fn of(
+        output: &FileOutput<'_>,
+        folder: UnfinishedFolder,
+        run: Run,
+        (rows, problems): (HashedFile, HashedFile),
+        position: Position,
+        read: String,
+    ) -> Self {
         let begun = Instant::now();
-        Ok(Self {
-            path: output.path.to_owned(),
-            problems_path: output.problems(),
-            folder,
-            run,
-            rows,
-            problems,
-            position,
-            read: state.input.sha256,
-            begun,
-            saved: (begun, state.rows),
-            is_broken: false,
-            overwrites: output.existing.overwrites,
-        })
+        let saved = (begun, position.rows);
+        let (path, problems_path, overwrites) = (output.path.to_owned(), output.problems(), output.existing.overwrites);
+        let is_broken = false;
+        Self { path, problems_path, folder, run, rows, problems, position, read, begun, saved, is_broken, overwrites }
     }
 
     /// How far the interrupted run came.
