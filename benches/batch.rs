@@ -13,8 +13,8 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use common::{Server, UNLIMITED, build_standard, free_address};
-use taquin::jobs::Recipe;
 use taquin::service::Tables;
+use taquin_bulk::Recipe;
 use taquin_solver::solver::solve;
 use taquin_solver::{Board, Control, Plan, Puzzle, SearchRequest, Size};
 

@@ -6,13 +6,11 @@ mod client_socket;
 pub mod cluster;
 mod connection;
 mod connection_age;
-mod connection_waker;
 mod departure;
 mod jobs;
 mod linger;
 mod listener;
 mod open_connections;
-mod open_files;
 mod process;
 mod request_body;
 mod shared_jobs;
@@ -48,7 +46,7 @@ use crate::service::{BeforeSearchHook, BulkSettings, SearchMemory, Service, Serv
 /// Connection limit of the admin listener.
 const MAX_ADMIN_CONNECTIONS: usize = 64;
 
-/// Time for a cancelled search to notice and for its response to be sent.
+/// Time for a cancelled search to stop and for its response to be sent.
 const CANCEL_TIME: Duration = Duration::from_millis(500);
 
 /// The service with its ports bound. It does not accept connections yet.
@@ -75,7 +73,7 @@ pub enum AppError {
         /// The system's error.
         source: io::Error,
     },
-    /// The directory of the jobs cannot be used.
+    /// The place of the jobs cannot be used.
     #[error("--jobs: {0}")]
     Jobs(#[from] JobsError),
     /// A worker cannot start.
@@ -90,7 +88,7 @@ impl App {
     /// Binds the ports and starts the workers. Port 0 binds any free port; see [`App::addr`].
     ///
     /// # Errors
-    /// If a port cannot be bound, or the directory of the jobs cannot be used.
+    /// If a port cannot be bound, or the place of the jobs cannot be used.
     pub async fn build(config: &Config) -> Result<Self, AppError> {
         Self::build_with(config, None).await
     }
@@ -98,7 +96,7 @@ impl App {
     /// [`App::build`] with a hook that runs before each search, for tests that make searches panic.
     ///
     /// # Errors
-    /// If a port cannot be bound, or the directory of the jobs cannot be used.
+    /// If a port cannot be bound, or the place of the jobs cannot be used.
     #[doc(hidden)]
     pub async fn build_with(config: &Config, before_search: Option<BeforeSearchHook>) -> Result<Self, AppError> {
         let bind = async |flag, addr| bind(addr).await.map_err(|source| AppError::Bind { flag, addr, source });
@@ -111,7 +109,7 @@ impl App {
         let mut jobs = open_jobs(&service, config).await?;
         let timeouts = timeouts(config);
         let connections = Gauge::default();
-        let max_connections = open_files::raise_limit(config.max_connections);
+        let max_connections = open_connections::raise_limit(config.max_connections);
         let limit = max_connections + admin_bound.as_ref().map_or(0, |_| MAX_ADMIN_CONNECTIONS);
         let registry = registry(&service, jobs.as_mut(), &connections, limit);
         let jobs = jobs.map(|jobs| jobs.engine);
@@ -119,7 +117,7 @@ impl App {
         let http = HttpServices::new(&service, jobs.clone(), settings, site(config), &guards, registry);
         let main = Listener::new(bound, http.main, timeouts, max_connections, connections.clone());
         let main = if config.guard.rate.is_some() { main.with_peer_addresses() } else { main };
-        // No load balancer is in front of it.
+        // The admin listener has no load balancer in front of it.
         let admin = Timeouts { age: None, ..timeouts };
         let admin =
             admin_bound.map(|bound| Listener::new(bound, http.admin, admin, MAX_ADMIN_CONNECTIONS, connections));
@@ -136,8 +134,8 @@ impl App {
         self.admin.as_ref().map(Listener::addr)
     }
 
-    /// Serves until `shutdown` completes, then drains: it accepts no new work and no new connections, waits for open
-    /// requests for at most the grace period, and cancels the searches that still run. The admin listener closes last.
+    /// Serves until `shutdown` completes, then drains: rejects new work and connections, waits for open requests for at
+    /// most the grace period, and cancels the remaining searches. The admin listener closes last.
     pub async fn run(self, shutdown: impl Future<Output = ()>) {
         self.log_start();
         let Self { main, admin, service, jobs, shutdown_grace, .. } = self;
@@ -203,7 +201,7 @@ impl App {
         }
     }
 
-    /// Runs until SIGTERM or SIGINT, then shuts down as [`App::run`] does. A second signal ends it at once.
+    /// Runs until SIGTERM or SIGINT, then shuts down like [`App::run`]. A second signal ends it at once.
     ///
     /// # Errors
     /// If the signal handlers cannot be installed.
@@ -228,12 +226,12 @@ async fn drain(connections: OpenConnections, service: &Service, grace: Duration)
         service.cancel_all();
         let _ = timeout(CANCEL_TIME, finished).await;
     }
-    // A job without a connection may still occupy a thread. Its log line is written at its end.
+    // A job without a connection may still occupy a thread. Its log line follows at its end.
     service.cancel_all();
     let _ = timeout(CANCEL_TIME, service.idle()).await;
 }
 
-/// The metrics of process, connections and service. [`HttpMetrics`] adds those of requests.
+/// The metrics of process, connections and service. [`HttpMetrics`] adds metrics of requests.
 fn registry(
     service: &Arc<Service>,
     jobs: Option<&mut OpenJobs>,

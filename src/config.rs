@@ -6,19 +6,16 @@
 mod address;
 mod batch;
 mod bulk;
-mod choices;
+mod command;
 mod connection;
-mod generate;
 mod guard;
 mod jobs;
 mod memory;
 mod parse;
 mod quoted;
-mod reachable;
 mod reference;
 mod threads;
 mod traces;
-mod unknown_variables;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -28,27 +25,25 @@ use clap::{Parser, Subcommand};
 use clap_complete::Shell;
 use tracing_subscriber::filter::Targets;
 
+pub use address::reachable;
 pub use batch::BatchFlags;
 pub use bulk::BatchLimits;
 use bulk::BulkFlags;
-pub use choices::{LogFormat, TableTier};
+pub use command::{completions, man_page, unknown_variables};
 pub use connection::ConnectionConfig;
 use connection::ConnectionFlags;
-pub use generate::{completions, man_page};
 use guard::GuardFlags;
 pub use guard::{GuardConfig, RateConfig, Token};
 pub use jobs::{JobsConfig, JobsPlace, QueueConfig};
 use jobs::{JobsFlags, JobsRole};
 use memory::MemoryFlags;
-pub use memory::{LISTED_EXPANSION, MemoryPlan, RECORDED_EXPANSION};
-pub use parse::ConfigError;
+pub use memory::{MemoryPlan, RECORDED_EXPANSION};
 pub(crate) use parse::parse_duration;
+pub use parse::{ConfigError, LogFormat, TableTier};
 use parse::{KIB, MIB, MILLISECOND, SettingsParser};
-pub use reachable::reachable;
 pub use threads::{LimitSource, ThreadLimit, ThreadPlan};
 pub use traces::TraceConfig;
 use traces::TraceFlags;
-pub use unknown_variables::unknown_variables;
 
 /// HTTP service that solves sliding-tile puzzles.
 ///
@@ -57,11 +52,11 @@ pub use unknown_variables::unknown_variables;
 ///
 /// Exit codes: 0 after a clean shutdown, 1 if the service fails, 2 if a setting is invalid, 130 or 143 if a
 /// second SIGINT or SIGTERM cuts the shutdown short.
-// Text in brackets at the end of a help text becomes the default and the range in docs/CONFIGURATION.md. Tests
-// compare it with what the code does.
+// Text in brackets at the end of a help text becomes the default and the range in docs/CONFIGURATION.md. Tests compare
+// it with the code.
 #[derive(Parser, Clone, Debug)]
 #[command(name = "taquin", version)]
-// Any of them may have a secret, if only by mistake.
+// Any value may contain a secret, if only by mistake.
 #[command(mut_args(|arg| arg.hide_env_values(true)))]
 pub struct Flags {
     /// What to do; without a subcommand, serve.
@@ -131,11 +126,10 @@ pub struct Flags {
     #[command(flatten)]
     memory: MemoryFlags,
 
-    /// Maximum number of expansions, and of generated nodes, that a response lists [range: 0 to 1000000]
+    /// Maximum number of expansions, and of generated nodes, that a response lists [range: 0 to 5000]
     ///
-    /// One of each takes up to 284 bytes during the search and 248 while it is sent. The service does not start if the
-    /// memory for long responses, a twentieth of --memory, cannot hold them.
-    #[arg(long, env = "TAQUIN_MAX_EXPANSIONS", default_value = "10000", value_name = "N")]
+    /// On boards of more than 16 cells fewer are listed: 1684 on 10×10 boards.
+    #[arg(long, env = "TAQUIN_MAX_EXPANSIONS", default_value = "5000", value_name = "N")]
     max_expansions: String,
 
     /// Maximum size of a request body [range: 1KiB to 16MiB]
@@ -211,7 +205,7 @@ impl Flags {
 /// Subcommands of the binary.
 #[derive(Subcommand, Clone, PartialEq, Eq, Debug)]
 pub enum Command {
-    /// Solve many boards: those of a file, or random ones, into a file or a directory; write the labels of a directory
+    /// Solve many boards, from a file or random, into a file or a directory; write the labels of a directory
     ///
     /// Exit codes: 0 if all boards were solved, 1 if the run fails, 2 if an argument is invalid, 3 if boards failed or
     /// a check found faults, 130 after SIGINT and 143 after SIGTERM. What was finished remains.
@@ -276,7 +270,7 @@ impl TryFrom<&Flags> for Config {
         let workers = flags.workers.as_deref().map_or_else(cores, |text| parser.number("workers", text, 1..=256));
         let threads = ThreadPlan::new(cores(), workers, flags.bulk.workers(&mut parser, workers));
         let tables = parser.tables("tables", &flags.tables);
-        let max_expansions = parser.number("max-expansions", &flags.max_expansions, 0..=1_000_000);
+        let max_expansions = parser.number("max-expansions", &flags.max_expansions, 0..=5_000);
         let memory = flags.memory.parse(&mut parser, [workers, threads.bulk], tables, max_expansions as u64);
         let config = Self {
             listen,
@@ -335,7 +329,7 @@ impl Config {
 }
 
 impl Config {
-    /// Reports settings under which jobs could not run, or requests without a token could create them.
+    /// Reports settings that would keep jobs from running, or let requests without a token create them.
     fn check_jobs(&self, parser: &mut SettingsParser) {
         if self.guard.tokens.is_empty() && !self.listen.ip().is_loopback() && parser.is_valid("token-file") {
             let reason =

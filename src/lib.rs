@@ -1,9 +1,9 @@
 //! Taquin solves sliding-tile puzzles over HTTP.
 //!
-//! Four layers above the crate `taquin-solver`. Every dependency points down, and a test rejects others:
+//! Four layers above the crates `taquin-bulk` and `taquin-solver`. Every dependency points down, and a test rejects others:
 //!
 //! ```text
-//! main → app → http → jobs → service → taquin-solver
+//! main → app → http → jobs → service → taquin-bulk → taquin-solver
 //!           app → cluster → jobs, with the feature `cluster`
 //! config, telemetry: only main and app use them
 //! ```

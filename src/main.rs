@@ -17,7 +17,7 @@ use taquin::config::{self, BatchFlags, Command, Config, Flags, JobsPlace};
 use taquin::{healthcheck, telemetry};
 
 /// Searches allocate and free megabytes at a time, requests dozens of small blocks, on any thread. This allocator
-/// keeps the pages for reuse (docs/adr/0011).
+/// keeps the pages for reuse (docs/adr/0012).
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -89,9 +89,9 @@ fn run_batch(flags: &BatchFlags, config: &Config) -> ExitCode {
     }
 }
 
-/// Replaces the process by one whose allocator returns freed memory to the system at once and takes no huge pages, if
-/// there is less than a gigabyte. Otherwise both take up to 150 MiB (docs/adr/0034). The allocator reads its options
-/// before `main` begins. Only flags are read so far, no files.
+/// If there is less than a gigabyte, restarts the process with an allocator that returns freed memory at once and takes
+/// no huge pages. Otherwise both take up to 150 MiB (docs/adr/0012). The allocator reads its options before `main`
+/// begins. Only flags have been read so far, no files.
 fn restart_with_little_memory(flags: &Flags) {
     const LITTLE: u64 = 1 << 30;
     const OPTION: &str = "MIMALLOC_PURGE_DELAY";
@@ -104,7 +104,7 @@ fn restart_with_little_memory(flags: &Flags) {
     arguments.next().into_iter().for_each(|name| {
         command.arg0(name);
     });
-    // If it returns, it has failed: the process goes on as it is.
+    // `exec` returns only on failure; the process then continues with the default options.
     let error = command.args(arguments).env(OPTION, "0").env("MIMALLOC_ALLOW_THP", "0").exec();
     eprintln!("taquin: warning: the allocator keeps its default options: {error}");
 }
@@ -125,11 +125,11 @@ fn unknown_variables() -> Vec<String> {
     config::unknown_variables(std::env::vars_os().filter_map(|(name, _)| name.into_string().ok()))
 }
 
-/// What a process that runs until a signal does.
+/// The task of a process that runs until a signal.
 enum Role {
-    /// It responds to requests.
+    /// Responds to requests.
     Service,
-    /// It makes chunks of jobs.
+    /// Makes chunks of jobs.
     Worker,
 }
 
@@ -137,10 +137,10 @@ enum Role {
 fn runtime(config: &Config) -> io::Result<tokio::runtime::Runtime> {
     /// Enough for name resolution, the parsing of large bodies, and files of jobs. None of these waits for a client.
     const BLOCKING: usize = 4;
-    /// A store that other processes share may be slow; those that wait for it must not delay name resolution.
+    /// A shared store may be slow, and must not delay name resolution.
     const WITH_STORE: usize = 64;
     let is_shared = config.jobs.as_ref().is_some_and(|jobs| matches!(jobs.place, JobsPlace::Shared { .. }));
-    // A worker labels on such threads.
+    // A worker labels boards on these threads.
     let blocking = if is_shared { WITH_STORE + 2 * config.workers } else { BLOCKING };
     let mut builder = tokio::runtime::Builder::new_multi_thread();
     builder.worker_threads(config.threads.connections).max_blocking_threads(blocking).enable_all().build()
@@ -156,7 +156,7 @@ fn serve(config: &Config, role: Role) -> Result<Ending, Box<dyn std::error::Erro
             Role::Worker => worker::work(config).await,
         }
     })?;
-    // Cancelled searches end within one poll interval. A thread that hangs must not block the exit.
+    // Cancelled searches end within one poll interval. A hanging thread must not block the exit.
     runtime.shutdown_timeout(if ending == Ending::Clean { Duration::from_secs(1) } else { Duration::ZERO });
     if ending == Ending::Clean {
         telemetry.finish();

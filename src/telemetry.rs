@@ -1,4 +1,4 @@
-//! The log (`docs/LOGGING.md` describes its lines), and the export of traces in builds with the feature `otel`.
+//! The log, described in `docs/LOGGING.md`, and the export of traces in builds with the feature `otel`.
 
 mod json_lines;
 mod line_queue;
@@ -30,8 +30,8 @@ pub struct Telemetry {
 /// Starts the log on standard output and, if configured, the export of traces, for the whole process. Panics are logged
 /// as errors.
 ///
-/// The filter applies to all layers. A further layer that needs other events (a console) takes a filter of its own, and
-/// so does then that of the log.
+/// The filter applies to all layers. A further layer that needs other events, such as a console, needs its own filter;
+/// then the log layer does too.
 ///
 /// # Errors
 /// If the process already has a subscriber, the trace exporter cannot be built, or the log thread cannot be started.
@@ -65,7 +65,7 @@ impl Telemetry {
     }
 }
 
-/// Logs a panic where it happens. Nothing else logs it again.
+/// Logs a panic at its origin. Nothing else logs it again.
 fn log_panic(panic: &PanicHookInfo<'_>) {
     let backtrace = Backtrace::capture();
     let has_backtrace = backtrace.status() == BacktraceStatus::Captured;

@@ -2,7 +2,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use taquin::http::{Problem, read_rows};
+use taquin::http::Problem;
+use taquin_bulk::rows::read_rows;
 
 fuzz_target!(|data: &[u8]| {
     let Some((first, text)) = data.split_first() else { return };

@@ -1,9 +1,8 @@
-//! Parts of jobs and pieces of inputs: whatever is read is written again with equal bytes.
+//! Parts of jobs and parts of inputs: whatever is read is written again with equal bytes.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use taquin::jobs::{Part, PartHeader, decode_piece};
-use taquin::service::Want;
+use taquin_bulk::{Part, PartHeader, Want, decode_input_part};
 use taquin_solver::{Board, BoardCodec, Named, Size};
 
 fuzz_target!(|data: &[u8]| {
@@ -12,7 +11,7 @@ fuzz_target!(|data: &[u8]| {
     // The bytes as they are, and with sound checksums, which no input finds by chance.
     check_part(want, rest);
     check_part(want, &with_checksums(rest));
-    check_piece(rest);
+    check_input_part(rest);
 });
 
 fn check_part(want: Want, bytes: &[u8]) {
@@ -45,16 +44,16 @@ fn with_checksums(bytes: &[u8]) -> Vec<u8> {
     part
 }
 
-fn check_piece(bytes: &[u8]) {
+fn check_input_part(bytes: &[u8]) {
     let goal = Board::blank_last(Size::try_from((3, 3)).expect("a size"));
     let codec = BoardCodec::new(goal);
     let count = (bytes.len() / codec.board_bytes()) as u32;
-    let mut piece = [&b"TAQINPT1"[..], &[0; 8], &count.to_le_bytes(), &[3, 3, 0, 0]].concat();
-    piece.extend(crc32fast::hash(bytes).to_le_bytes());
-    piece.extend(crc32fast::hash(&piece).to_le_bytes());
-    piece.extend_from_slice(bytes);
+    let mut part = [&b"TAQINPT1"[..], &[0; 8], &count.to_le_bytes(), &[3, 3, 0, 0]].concat();
+    part.extend(crc32fast::hash(bytes).to_le_bytes());
+    part.extend(crc32fast::hash(&part).to_le_bytes());
+    part.extend_from_slice(bytes);
     let is_whole = bytes.len() == count as usize * codec.board_bytes();
-    let boards = decode_piece(&codec, 0, &piece);
+    let boards = decode_input_part(&codec, 0, &part);
     assert_eq!(boards.is_ok(), is_whole);
     for board in boards.unwrap_or_default().chunks(codec.board_bytes()) {
         if let Ok(puzzle) = codec.read(board) {

@@ -1,4 +1,4 @@
-//! The socket of a client, shared by hyper's stream and the requests of the connection.
+//! A client's socket, shared by hyper's stream and the requests of the connection.
 
 use std::future::Future;
 use std::io::{self, IoSlice};
@@ -19,7 +19,7 @@ use super::timeouts::{Timeouts, Wait};
 /// The socket of a client.
 #[derive(Debug)]
 pub(crate) struct ClientSocket {
-    /// Owned, so that the socket can be used while hyper owns the other half.
+    /// Owned, so that the socket stays usable while hyper owns the other half.
     half: OwnedWriteHalf,
     has_unread_body: AtomicBool,
     has_new_request: AtomicBool,
@@ -32,8 +32,8 @@ impl ClientSocket {
         self.half.as_ref()
     }
 
-    /// True if the client has closed its half of the connection, or has reset it, whether or not all bytes that it sent
-    /// before were read. Asks the runtime, not the system: the runtime keeps what the system reported.
+    /// True if the client has closed or reset its half of the connection, even if earlier bytes are unread. Asks the
+    /// runtime, which caches the system's reports, instead of the system.
     pub(crate) fn is_closed_by_client(&self) -> bool {
         let ready = pin!(self.stream().ready(Interest::READABLE | Interest::WRITABLE));
         let ready = ready.poll(&mut Context::from_waker(Waker::noop()));
@@ -49,7 +49,7 @@ impl ClientSocket {
         self.has_unread_body.store(true, Ordering::Relaxed);
     }
 
-    /// Notes that a request was read, or that its response was polled.
+    /// Records that a request was read, or that its response was polled.
     pub(crate) fn set_new_request(&self, is_new: bool) {
         self.has_new_request.store(is_new, Ordering::Relaxed);
     }
@@ -84,8 +84,8 @@ impl ClientSocket {
     }
 }
 
-/// hyper's stream of a client. It notes arriving bytes in [`Wait`] and fails if the client reads nothing for the write
-/// timeout.
+/// hyper's stream of a client. It reports arriving bytes to [`Wait`], and fails if the client reads nothing within the
+/// write timeout.
 #[derive(Debug)]
 pub(crate) struct ClientStream {
     half: OwnedReadHalf,
@@ -135,7 +135,7 @@ impl ClientStream {
         let limit = self.write;
         let stall = self.stall.get_or_insert_with(|| Box::pin(sleep(limit)));
         ready!(stall.as_mut().poll(context));
-        // Closing then resets the connection, so the system drops the unread data.
+        // Makes the close reset the connection, so that the system drops the unread data.
         let _ = self.stream().set_zero_linger();
         Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the client does not read the response")))
     }
@@ -154,7 +154,7 @@ impl AsyncRead for ClientStream {
         if has_bytes {
             self.wait.bytes_arrived();
         } else if matches!(read, Poll::Ready(Ok(()))) && self.socket.take_new_request() {
-            // hyper would drop the request before it asks for the response, which may be ready at once.
+            // hyper would drop the request before it polls the response, which may be ready at once.
             context.waker().wake_by_ref();
             return Poll::Pending;
         }

@@ -12,13 +12,11 @@ use hyper::service::service_fn;
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
-use tokio::sync::Semaphore;
 
 use super::client_socket::{ClientSocket, ClientStream};
 use super::connection_age::ConnectionAge;
-use super::connection_waker::deferring_wakes;
 use super::departure::{ClientLeft, WatchedBody, respond};
-use super::linger;
+use super::linger::{LingeringPlaces, must_linger};
 use super::open_connections::EndSignal;
 use super::request_body::RequestBody;
 use super::timeouts::{HeaderTimer, Timeouts, Wait};
@@ -27,7 +25,7 @@ use crate::http::HttpService;
 /// Log target of the lines about connections.
 const LOG_TARGET: &str = "taquin::app::listener";
 
-/// What a connection needs.
+/// Resources of a connection.
 #[derive(Debug)]
 pub(crate) struct Connection {
     pub(crate) http: Arc<HttpService>,
@@ -65,7 +63,7 @@ impl Connection {
                     pin::Pin::new(&mut connection).graceful_shutdown();
                     (&mut connection).await
                 }
-                ended = deferring_wakes(&mut connection) => ended,
+                ended = &mut connection => ended,
             };
             let parts = connection.into_parts();
             let has_unread_bytes = has_request_bytes(&parts.read_buf);
@@ -82,7 +80,7 @@ impl Connection {
     }
 }
 
-/// Responds, and announces the end of a connection that has its maximum age.
+/// Responds. Announces the end of a connection that has reached its maximum age.
 async fn answer(
     age: Option<Arc<ConnectionAge>>,
     socket: Arc<ClientSocket>,
@@ -97,25 +95,6 @@ async fn answer(
     Ok(response)
 }
 
-/// Places for connections that linger (`linger`).
-#[derive(Clone, Debug)]
-pub(crate) struct LingeringPlaces(Arc<Semaphore>);
-
-impl LingeringPlaces {
-    pub(crate) fn new(count: usize) -> Self {
-        Self(Arc::new(Semaphore::new(count)))
-    }
-
-    /// Discards what the client still sends, if there is a place, until the service ends.
-    async fn linger(&self, socket: &ClientSocket, mut end: EndSignal) {
-        let Ok(_place) = self.0.try_acquire() else { return };
-        tokio::select! {
-            () = end.wait() => {}
-            () = linger::discard(socket) => {}
-        }
-    }
-}
-
 /// True if bytes of a request are in the buffer. Empty lines before a request are ignored (RFC 9112, section 2.2).
 fn has_request_bytes(buffer: &[u8]) -> bool {
     buffer.iter().any(|byte| !matches!(byte, b'\r' | b'\n'))
@@ -125,15 +104,9 @@ fn is_timeout(ended: &hyper::Result<()>) -> bool {
     ended.as_ref().is_err_and(hyper::Error::is_timeout)
 }
 
-/// True if every request that was read has a response; hyper itself responds to bytes that it cannot parse.
+/// True if every request read has a response. hyper itself responds to bytes that it cannot parse.
 fn is_answered(ended: &hyper::Result<()>) -> bool {
     ended.as_ref().map_or_else(hyper::Error::is_parse, |()| true)
-}
-
-/// True if the client may still be sending, so that closing the socket could cost it the last response.
-fn must_linger(socket: &ClientSocket, has_unread_bytes: bool) -> bool {
-    let is_sending = has_unread_bytes || socket.has_unread_body();
-    (is_sending && !socket.is_closed_by_client()) || linger::has_unread_bytes(socket)
 }
 
 fn log_end(ended: &hyper::Result<()>, is_idle: bool) {

@@ -1,5 +1,4 @@
-//! The maximum age of a connection. Clients that must connect again reach instances that started later
-//! (docs/adr/0049).
+//! The maximum age of a connection. Reconnecting clients reach instances that started later (docs/adr/0017).
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
@@ -8,35 +7,35 @@ use axum::http::HeaderValue;
 use axum::http::header::CONNECTION;
 use axum::response::Response;
 
-/// Responses after the maximum age that announce no end, because the next request has arrived already. A client that
-/// never stops pipelining must not keep its connection.
+/// Responses after the maximum age that announce no end, because the next request has already arrived. The limit ends
+/// the connection of a client that never stops pipelining.
 const MAX_PIPELINED: u32 = 100;
 
 /// The age of one connection.
 #[derive(Debug)]
 pub(crate) struct ConnectionAge {
-    /// When the connection has its maximum age.
+    /// Time of the maximum age.
     over_at: Instant,
-    /// Responses since then that announced no end.
+    /// Responses after that time that announced no end.
     pipelined: AtomicU32,
 }
 
 impl ConnectionAge {
-    /// The age of a connection that begins now. Its maximum is up to a tenth shorter or longer, so that connections
-    /// that began together do not end together.
+    /// The age of a new connection. Its maximum varies by a tenth, so that connections that began together do not end
+    /// together.
     pub(crate) fn new(max: Duration) -> Self {
-        // Without random numbers, all have the same maximum.
+        // Without random numbers, all connections have the same maximum.
         let random = getrandom::u32().unwrap_or(u32::MAX / 2);
         Self { over_at: Instant::now() + with_jitter(max, random), pipelined: AtomicU32::new(0) }
     }
 
-    /// When the connection has its maximum age.
+    /// Time of the maximum age.
     pub(crate) fn over_at(&self) -> Instant {
         self.over_at
     }
 
-    /// Announces the end of the connection in a response that is about to be sent, if it has its maximum age. hyper
-    /// then closes it after the response. `has_next` says that the client has sent more: it gets its responses first.
+    /// Announces the end of the connection in the next response once the maximum age is reached. hyper then closes the
+    /// connection after the response. `has_next`: the client has sent another request, which gets its response first.
     pub(crate) fn announce_end<B>(&self, response: &mut Response<B>, has_next: bool) {
         if Instant::now() < self.over_at {
             return;

@@ -1,8 +1,8 @@
 //! Notices that a client left while its response is pending.
 //!
-//! hyper looks for the end of a connection only while its read buffer is empty, and then notices it at once. Bytes
-//! after the request, such as a further request, or a body that no handler reads, hide it. So the socket itself is
-//! watched beside hyper, at intervals, from the first moment that a response is not ready.
+//! hyper looks for the end of a connection only while its read buffer is empty. Bytes after the request, such as
+//! another request or a body that no handler reads, hide the end. So this module also polls the socket at intervals,
+//! from the first moment that a response is not ready.
 
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
@@ -21,8 +21,8 @@ use super::client_socket::ClientSocket;
 use super::request_body::RequestBody;
 use crate::http::HttpService;
 
-/// Time between two looks at the socket. Pipelined requests of a client that has closed its half of the connection are
-/// answered as long as each takes less.
+/// Interval of looks at the socket. A client that has closed its half still gets responses to pipelined requests that
+/// each take less.
 const INTERVAL: Duration = Duration::from_millis(250);
 
 /// The client closed the connection, or its half of it, before the response was complete.
@@ -37,7 +37,7 @@ pub(crate) async fn respond(
     request: Request<RequestBody>,
 ) -> Result<Response<WatchedBody>, ClientLeft> {
     socket.set_new_request(false);
-    // Called here, because an argument would be in memory twice.
+    // Called here, because an argument would occupy memory twice.
     let mut response = pin!(http.respond(request));
     let mut watch = Watch::new(socket);
     let response = poll_fn(|context| match response.as_mut().poll(context) {

@@ -1,4 +1,4 @@
-//! The engine of jobs: its start, and its gauges.
+//! Starts the engine of jobs, and registers its gauges.
 
 use std::sync::Arc;
 
@@ -10,10 +10,10 @@ use taquin_solver::Named;
 use super::cluster;
 use super::shared_jobs::SharedJobs;
 use crate::config::{JobsConfig, JobsPlace};
-use crate::jobs::{EngineError, JobEngine, JobLane, JobSettings, JobStore};
+use crate::jobs::{EngineError, JobEngine, JobSettings, JobStore, LocalDispatch};
 use crate::service::Service;
 
-/// Why jobs cannot be served.
+/// The reason why jobs cannot be served.
 #[derive(Debug, thiserror::Error)]
 pub enum JobsError {
     /// The engine cannot start.
@@ -24,18 +24,15 @@ pub enum JobsError {
     Shared(Box<dyn std::error::Error + Send + Sync>),
 }
 
-/// Opens the place of the jobs, if there is one. It is called in a tokio runtime, on a thread that may block.
-///
-/// # Errors
-/// [`JobsError`].
-pub(super) fn open(service: &Arc<Service>, config: Option<&JobsConfig>) -> Result<Option<OpenJobs>, JobsError> {
+/// Opens the place of the jobs, if one is configured. Needs a tokio runtime and a thread that may block.
+pub(crate) fn open(service: &Arc<Service>, config: Option<&JobsConfig>) -> Result<Option<OpenJobs>, JobsError> {
     let Some(config) = config.cloned() else { return Ok(None) };
     let JobsConfig { place, keep, max_unfinished, max_boards, max_body } = config;
     let settings = JobSettings { keep, max_unfinished, max_boards, max_body };
     match place {
         JobsPlace::Own(path) => {
-            let (store, lane) = (JobStore::in_directory(&path)?, Arc::new(JobLane::new(service)));
-            let engine = JobEngine::open(service, settings, store, lane)?;
+            let (store, dispatch) = (JobStore::in_directory(&path)?, Arc::new(LocalDispatch::new(service)));
+            let engine = JobEngine::open(service, settings, store, dispatch)?;
             Ok(Some(OpenJobs { engine, queue_gauges: None }))
         }
         JobsPlace::Shared { store, queue } => {
@@ -46,16 +43,16 @@ pub(super) fn open(service: &Arc<Service>, config: Option<&JobsConfig>) -> Resul
     }
 }
 
-/// An engine, and the gauges of its queue if it has one.
+/// An engine, with the gauges of its queue, if any.
 #[derive(Debug)]
-pub(super) struct OpenJobs {
-    pub(super) engine: Arc<JobEngine>,
-    pub(super) queue_gauges: Option<Box<dyn Collector>>,
+pub(crate) struct OpenJobs {
+    pub(crate) engine: Arc<JobEngine>,
+    pub(crate) queue_gauges: Option<Box<dyn Collector>>,
 }
 
-/// Reads the gauges of an engine when the metrics are scraped.
+/// Reads an engine's gauges at each scrape.
 #[derive(Debug)]
-pub(super) struct JobGauges(pub(super) Arc<JobEngine>);
+pub(crate) struct JobGauges(pub(crate) Arc<JobEngine>);
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
 struct StateLabel {

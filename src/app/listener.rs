@@ -13,26 +13,27 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, sleep};
 
-use super::connection::{Connection, LingeringPlaces};
+use super::connection::Connection;
+use super::linger::LingeringPlaces;
 use super::open_connections::{EndSignal, OpenConnections};
 use super::timeouts::Timeouts;
 use crate::http::HttpService;
 
-/// Maximum number of headers of a request; more are rejected with 431.
+/// Maximum number of request headers. Requests with more are rejected with 431.
 const MAX_HEADERS: usize = 100;
 
-/// Maximum size of a request's first line and headers; more are rejected with 431. A connection without a complete
-/// request occupies at most this buffer.
+/// Maximum size of a request's first line and headers. Larger ones are rejected with 431. A connection without a
+/// complete request occupies at most this buffer.
 const MAX_HEADER_BYTES: usize = 16 << 10;
 
-/// Size of a connection's send buffer. Without it, Linux lets the buffer of a client that does not read grow to 4 MiB.
-/// Linux doubles the value, for its own records of the data, and lowers it to `net.core.wmem_max` first.
+/// Size of a connection's send buffer. By default, Linux lets the buffer of a client that does not read grow to 4 MiB.
+/// Linux lowers the value to `net.core.wmem_max`, then doubles it for its own bookkeeping.
 const SEND_BUFFER_BYTES: usize = 128 << 10;
 
-/// Connections that linger (`linger`) are at most this part of the allowed ones, so that they cannot keep others out.
+/// Divisor of the connection limit: at most this fraction may linger, so that lingering cannot keep others out.
 const LINGERING_PART: usize = 4;
 
-/// Time after the listener is closed in which requests that arrived before are still read.
+/// Time after closing the listener in which requests that arrived before are still read.
 const LAST_READ: Duration = Duration::from_millis(100);
 
 /// A listener with a limit of connections, and the HTTP service that they use.
@@ -67,7 +68,7 @@ impl Drop for OpenConnection {
 /// Binds an address. Port 0 binds any free port; the returned address has the actual one.
 pub(crate) async fn bind(addr: SocketAddr) -> io::Result<(TcpListener, SocketAddr)> {
     let socket = TcpListener::bind(addr).await?;
-    // Connections inherit it.
+    // Connections inherit the setting.
     if let Err(error) = set_socket_send_buffer_size(&socket, SEND_BUFFER_BYTES) {
         tracing::debug!(%error, "cannot set SO_SNDBUF");
     }
@@ -121,7 +122,7 @@ impl Listener {
         self.max_connections
     }
 
-    /// Accepts connections for as long as it is polled.
+    /// Accepts connections while polled.
     pub(crate) async fn accept_connections(&self, connections: &OpenConnections) {
         let mut warned = None;
         loop {
@@ -132,8 +133,8 @@ impl Listener {
         }
     }
 
-    /// Closes the listener. Connections that already wait in the system's queue are accepted, up to the limit, and the
-    /// requests that have arrived are read: closing a connection with unread data resets it and loses the request.
+    /// Closes the listener. Accepts the connections that wait in the system's queue, up to the limit, and reads the
+    /// requests that have arrived: closing a connection with unread data resets it and loses the request.
     pub(crate) async fn close(self, connections: &OpenConnections) {
         // Asks the system: the runtime may not have seen the last connections yet.
         if let Ok(listener) = self.socket.as_fd().try_clone_to_owned().map(std::net::TcpListener::from) {
@@ -162,7 +163,7 @@ impl Listener {
         Arc::clone(&self.permits).acquire_owned().await.expect("the semaphore is never closed")
     }
 
-    /// Serves a connection in a task of its own.
+    /// Serves a connection in its own task.
     fn serve(&self, stream: TcpStream, permit: OwnedSemaphorePermit, end: EndSignal) {
         // Responses are small and events must arrive at once: Nagle's algorithm would only delay them.
         if let Err(error) = stream.set_nodelay(true) {
@@ -187,8 +188,8 @@ impl Listener {
     }
 }
 
-/// Accepts the next connection. No error is fatal: errors of a single connection are skipped, and if the system is out
-/// of files or memory, it tries again after a pause.
+/// Accepts the next connection. No error is fatal: an error of a single connection is skipped; if the system lacks
+/// files or memory, `accept` retries after a pause.
 async fn accept(socket: &TcpListener) -> TcpStream {
     let mut pause = Duration::from_millis(10);
     loop {

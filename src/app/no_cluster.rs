@@ -1,4 +1,4 @@
-//! Jobs on many machines, in builds without the feature `cluster`: none.
+//! Stands in for `cluster` in builds without that feature.
 
 use std::error::Error;
 
@@ -9,12 +9,11 @@ type BoxError = Box<dyn Error + Send + Sync>;
 
 const MISSING: &str = "this build lacks the feature `cluster`";
 
-/// Fails.
-pub(super) fn open(_: &str, _: &QueueConfig) -> Result<SharedJobs, BoxError> {
+pub(crate) fn open(_: &str, _: &QueueConfig) -> Result<SharedJobs, BoxError> {
     Err(MISSING.into())
 }
 
-/// The command `taquin worker`: none.
+/// Stands in for the command `taquin worker`.
 pub mod worker {
     use super::MISSING;
     use crate::app::{AppError, Ending};

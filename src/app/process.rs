@@ -5,7 +5,7 @@ use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
 use prometheus_client::metrics::counter::ConstCounter;
 use prometheus_client::metrics::gauge::ConstGauge;
 
-/// Reads the metrics when they are scraped. Empty on systems other than Linux.
+/// Reads the metrics at each scrape. Empty on systems other than Linux.
 #[derive(Debug)]
 pub(crate) struct Process;
 

@@ -1,14 +1,13 @@
-//! A request body that notes whether it was read to its end.
+//! A request body that records whether it was read to its end.
 
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Wake};
+use std::task::{Context, Poll};
 
 use axum::body::Bytes;
 use hyper::body::{Body, Frame, Incoming, SizeHint};
 
 use super::client_socket::ClientSocket;
-use super::connection_waker::defer_wakes;
 
 /// A request body. If it is dropped before its end, the socket learns that the client may still be sending it.
 #[derive(Debug)]
@@ -33,12 +32,9 @@ impl Body for RequestBody {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
-        let (frame, wake) = defer_wakes(|| Pin::new(&mut self.body).poll_frame(context));
+        let frame = Pin::new(&mut self.body).poll_frame(context);
         if matches!(frame, Poll::Ready(None)) || self.body.is_end_stream() {
-            // hyper has read the whole body, so its task has nothing to do.
             self.socket = None;
-        } else if let Some(connection) = wake {
-            connection.wake();
         }
         frame
     }

@@ -1,4 +1,4 @@
-//! What a service needs for the jobs of several processes.
+//! The resources of a service for jobs shared by several processes.
 
 use std::sync::Arc;
 
@@ -6,9 +6,8 @@ use prometheus_client::collector::Collector;
 
 use crate::jobs::{Dispatch, JobStore};
 
-/// The jobs of several processes.
-pub(super) struct SharedJobs {
-    pub(super) store: JobStore,
-    pub(super) dispatch: Arc<dyn Dispatch>,
-    pub(super) gauges: Box<dyn Collector>,
+pub(crate) struct SharedJobs {
+    pub(crate) store: JobStore,
+    pub(crate) dispatch: Arc<dyn Dispatch>,
+    pub(crate) gauges: Box<dyn Collector>,
 }

@@ -6,19 +6,19 @@ use std::io;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::oneshot;
 
-/// The signals that end the process in good order.
-pub(super) struct Signals {
+/// The signals that start a clean shutdown.
+pub(crate) struct Signals {
     terminate: Signal,
     interrupt: Signal,
 }
 
 impl Signals {
-    pub(super) fn install() -> io::Result<Self> {
+    pub(crate) fn install() -> io::Result<Self> {
         Ok(Self { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
     }
 
     /// Waits for a signal and returns its number.
-    pub(super) async fn next(&mut self) -> u8 {
+    pub(crate) async fn next(&mut self) -> u8 {
         tokio::select! {
             _ = self.terminate.recv() => 15,
             _ = self.interrupt.recv() => 2,
@@ -26,7 +26,7 @@ impl Signals {
     }
 }
 
-/// How a run ended.
+/// Ending of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ending {
     /// By itself, after at most one signal.
@@ -35,12 +35,9 @@ pub enum Ending {
     CutShort(u8),
 }
 
-/// Runs something that shuts down when its receiver gets a message, at SIGTERM or SIGINT. A second signal ends it at
-/// once.
-///
-/// # Errors
-/// If the signal handlers cannot be installed.
-pub(super) async fn until_signalled<R: Future<Output = ()>>(
+/// Runs a service until SIGTERM or SIGINT, which sends a message to its receiver. A second signal ends the run at once.
+/// Fails if the signal handlers cannot be installed.
+pub(crate) async fn until_signalled<R: Future<Output = ()>>(
     run: impl FnOnce(oneshot::Receiver<()>) -> R,
 ) -> io::Result<Ending> {
     let mut signals = Signals::install()?;

@@ -4,10 +4,9 @@
 //! sleep whenever it starts to wait for a request, so a timer for each connection can separate the two: it sleeps for
 //! the idle timeout first, and for the header timeout once a byte has arrived.
 //!
-//! The first bytes of a request may have come with the request before, and are then in hyper's buffer already. Only a
-//! connection that has ended shows that buffer. So the first sleep of an idle connection lasts no longer than the
-//! header timeout; if the buffer is empty then, `connection` continues with a new hyper connection for the rest of the
-//! idle timeout.
+//! The first bytes of a request may have arrived with the previous request, and then are in hyper's buffer, which only
+//! an ended connection exposes. So the first sleep of an idle connection lasts at most the header timeout. If the
+//! buffer is empty then, `connection` continues with a new hyper connection for the rest of the idle timeout.
 
 use std::future::Future;
 use std::io;
@@ -36,8 +35,8 @@ pub(crate) struct Timeouts {
 }
 
 impl Timeouts {
-    /// Makes the system end a connection whose client reads nothing or is gone. The system notices this long before a
-    /// slow stream of events fills its buffers and a write would block (docs/adr/0026).
+    /// Makes the system end a connection whose client is gone or reads nothing. The system notices this long before a
+    /// slow stream of events fills its buffers and blocks a write (docs/adr/0015).
     #[cfg(target_os = "linux")]
     pub(crate) fn set_user_timeout(&self, stream: &TcpStream) -> io::Result<()> {
         let millis = u32::try_from(self.write.as_millis()).unwrap_or(u32::MAX).max(1);
@@ -50,21 +49,21 @@ impl Timeouts {
         Ok(())
     }
 
-    /// When a connection that is idle from `now` on is closed. One of the maximum age stays open for the header
-    /// timeout: a client that still uses it learns of its end from a response.
+    /// Time at which a connection idle from `now` on is closed. A connection of the maximum age stays open for the
+    /// header timeout: a client that still uses it learns of the end from a response.
     fn idle_until(&self, now: Instant, age_over_at: Option<Instant>) -> Instant {
         let until = now + self.keep_alive;
         age_over_at.map_or(until, |over_at| until.min(over_at.max(now + self.header)))
     }
 }
 
-/// The wait of a connection for its next request. Shared by the timer, the stream and the connection.
+/// A connection's wait for its next request, shared by timer, stream and connection.
 #[derive(Clone, Default, Debug)]
-pub(crate) struct Wait(Arc<State>);
+pub(crate) struct Wait(Arc<WaitState>);
 
 #[derive(Default, Debug)]
-struct State {
-    /// When the connection has its maximum age, if it has one.
+struct WaitState {
+    /// Time of the maximum age, if there is one.
     age_over_at: Option<Instant>,
     /// True between a response and the first byte of the next request.
     is_idle: AtomicBool,
@@ -72,14 +71,14 @@ struct State {
     idle_until: Mutex<Option<Instant>>,
     /// True if the next wait continues the previous one.
     is_resumed: AtomicBool,
-    /// The one timer entry of a connection. It fires no later than the current deadline; if it fires too early, it is
-    /// reset. So a busy connection does not reset it for every request.
+    /// The connection's only timer entry. It fires no later than the current deadline, and is reset if it fires too
+    /// early. So a busy connection does not reset it for every request.
     sleep: Mutex<Option<Pin<Box<Sleep>>>>,
 }
 
 impl Wait {
     pub(crate) fn new(age_over_at: Option<Instant>) -> Self {
-        Self(Arc::new(State { age_over_at, ..State::default() }))
+        Self(Arc::new(WaitState { age_over_at, ..WaitState::default() }))
     }
 
     /// True between a response and the first byte of the next request.
@@ -87,7 +86,7 @@ impl Wait {
         self.0.is_idle.load(Ordering::Relaxed)
     }
 
-    /// Notes that bytes have arrived.
+    /// Records that bytes have arrived.
     pub(crate) fn bytes_arrived(&self) {
         self.0.is_idle.store(false, Ordering::Relaxed);
     }
@@ -140,8 +139,8 @@ impl Timer for HeaderTimer {
     }
 }
 
-/// The wait for one request: for its first byte, then for the rest of its headers. hyper polls it after every read
-/// that does not complete them.
+/// The wait for one request: for its first byte, then for the rest of its headers. hyper polls it after every read that
+/// does not complete them.
 struct HeaderSleep {
     deadline: Instant,
     is_idle: bool,

@@ -1,4 +1,4 @@
-//! Buckets, and how they are found: by a URL and the environment.
+//! Opens a bucket from its URL and the environment.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -10,21 +10,21 @@ use object_store::list::PaginatedListStore;
 use object_store::path::Path;
 use object_store::{BackoffConfig, ClientConfigKey, Error as StoreError, ObjectStore, RetryConfig};
 
-/// A store of objects that lists them by pages.
-pub(super) trait Store: ObjectStore + PaginatedListStore {}
+/// An object store that lists its objects in pages.
+pub(crate) trait Store: ObjectStore + PaginatedListStore {}
 
 impl<S: ObjectStore + PaginatedListStore> Store for S {}
 
 /// The objects of a bucket whose names begin with a prefix.
-pub(super) struct Bucket {
-    pub(super) store: Arc<dyn Store>,
-    /// Empty, or with a slash at its end.
-    pub(super) prefix: String,
-    /// Without a slash at its end.
-    pub(super) url: String,
+pub(crate) struct Bucket {
+    pub(crate) store: Arc<dyn Store>,
+    /// Empty, or ends with a slash.
+    pub(crate) prefix: String,
+    /// Never ends with a slash.
+    pub(crate) url: String,
 }
 
-/// Why a bucket cannot be used. The message has no credentials.
+/// The reason why a bucket cannot be used. The message contains no credentials.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct BucketError(String);
@@ -35,19 +35,19 @@ impl From<StoreError> for BucketError {
     }
 }
 
-/// Of the client. Variables of the environment override them.
+/// Defaults of the HTTP client. Environment variables override them.
 const OPTIONS: [(ClientConfigKey, &str); 2] =
     [(ClientConfigKey::ConnectTimeout, "5 seconds"), (ClientConfigKey::Timeout, "30 seconds")];
 
-/// Few repetitions, so that callers decide how to go on.
+/// Few retries: callers decide how to go on.
 const RETRIES: RetryConfig = RetryConfig {
     backoff: BackoffConfig { init_backoff: Duration::from_millis(100), max_backoff: Duration::from_secs(2), base: 3.0 },
     max_retries: 3,
     retry_timeout: Duration::from_secs(10),
 };
 
-/// Opens a bucket by its URL and variables of an environment, without a request.
-pub(super) fn open_bucket(url: &str, variables: impl Iterator<Item = (String, String)>) -> Result<Bucket, BucketError> {
+/// Opens a bucket by URL and environment variables. Sends no request.
+pub(crate) fn open_bucket(url: &str, variables: impl Iterator<Item = (String, String)>) -> Result<Bucket, BucketError> {
     let wrong = |what: &str| BucketError(what.to_owned());
     let (scheme, path) = url.split_once("://").ok_or_else(|| wrong("the URL has no scheme"))?;
     let (name, prefix) = path.split_once('/').unwrap_or((path, ""));
@@ -69,9 +69,9 @@ pub(super) fn open_bucket(url: &str, variables: impl Iterator<Item = (String, St
     Ok(Bucket { store, prefix: format!("{prefix}{slash}"), url: format!("{scheme}://{name}{slash}{prefix}") })
 }
 
-/// Lets TLS of this process use `ring`, unless it has a choice. The client does not choose.
+/// Makes `ring` the TLS provider of this process, unless it has one. The client installs none.
 fn install_tls() {
-    // An error is the provider that is there.
+    // The error holds the provider that is installed already.
     drop(rustls::crypto::ring::default_provider().install_default());
 }
 
@@ -94,7 +94,7 @@ fn open_s3(name: &str, variables: impl Iterator<Item = (String, String)>) -> Res
     builder = builder.with_allow_http(true);
     match builder.clone().build() {
         Ok(store) => Ok(Arc::new(store)),
-        // A container may have no certificates of authorities, and needs none here.
+        // Plain HTTP needs no CA certificates, and a container may have none.
         Err(_) => {
             let key = AmazonS3ConfigKey::Client(ClientConfigKey::NoSystemCertificates);
             Ok(Arc::new(builder.with_config(key, "true").build()?))
@@ -119,7 +119,7 @@ fn open_gcs(name: &str, variables: impl Iterator<Item = (String, String)>) -> Re
     Ok(Arc::new(builder.build()?))
 }
 
-/// True if the endpoint is used without TLS.
+/// True if the endpoint uses plain HTTP.
 fn is_http(variable: &str, endpoint: Option<String>) -> Result<bool, BucketError> {
     let Some(endpoint) = endpoint else { return Ok(false) };
     let host = endpoint.split_once("://").map(|(_, rest)| rest.split('/').next().unwrap_or_default());
@@ -130,11 +130,11 @@ fn is_http(variable: &str, endpoint: Option<String>) -> Result<bool, BucketError
     }
 }
 
-/// The message of an error and its cause, without the body of a response, of which only the code is kept: bodies can
-/// repeat keys and tokens of the request.
-pub(super) fn message(error: &StoreError) -> String {
+/// The error message with its root cause. Of a response only the status code is kept: the body may repeat keys and
+/// tokens of the request.
+pub(crate) fn message(error: &StoreError) -> String {
     let mut text = error.to_string();
-    // The cause of a failed connection, such as a certificate, is not in the message.
+    // The message lacks the cause of a failed connection, such as a certificate.
     let root = std::iter::successors(error.source(), |&error| error.source()).last().map(ToString::to_string);
     if let Some(root) = root.filter(|root| !text.contains(&root[..])) {
         text = format!("{text}: {root}");
@@ -142,7 +142,7 @@ pub(super) fn message(error: &StoreError) -> String {
     let code =
         text.split_once("<Code>").and_then(|(_, rest)| rest.split_once("</Code>")).map(|(code, _)| code.to_owned());
     let end = text.find(['<', '{', '\n']).unwrap_or(text.len());
-    // A body follows the status.
+    // The response body follows the status.
     let status = text.find(STATUS).map(|at| at + STATUS.len());
     let body =
         status.and_then(|at| Some(at + text[at..].find(':')?)).or_else(|| Some(text.find(RESPONSE)? + RESPONSE.len()));
@@ -153,8 +153,8 @@ pub(super) fn message(error: &StoreError) -> String {
     }
 }
 
-/// What precedes the status of a response in messages of `object_store`.
+/// Text before the response status in messages of `object_store`.
 const STATUS: &str = "non-2xx status code: ";
 
-/// What precedes the body of a response with an error but a status of success.
+/// Text before the body of a response with a success status and an error inside.
 const RESPONSE: &str = "Server returned error response: ";

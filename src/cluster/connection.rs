@@ -1,36 +1,40 @@
-//! What is known of the connection to the servers of a queue.
+//! State of the connection to the queue's servers, and the login in their URLs.
 
 use std::time::{Duration, Instant};
 
 use async_nats::Event;
+use async_nats::{ConnectOptions, ServerAddr};
 use parking_lot::Mutex;
+use percent_encoding::percent_decode_str;
 use tokio::sync::watch;
 
-/// Connections so far, and why there is none.
+use super::queue::QueueError;
+
+/// Counts connections, and records why there is none.
 #[derive(Debug, Default)]
-pub(super) struct Connection {
+pub(crate) struct Connection {
     count: watch::Sender<u64>,
-    state: Mutex<State>,
+    state: Mutex<ConnectionState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct ConnectionState {
     is_up: bool,
-    /// Why there is no connection, once one has ended or could not be made.
+    /// The reason why there is no connection, once one has closed or failed.
     trouble: Option<String>,
     /// The last error during the connection.
     last: Option<(Instant, String)>,
 }
 
-/// Time within which a connection ends after the error that ends it. Most errors end none.
+/// An error this short before a disconnect counts as its cause. Most errors close no connection.
 const END_TIME: Duration = Duration::from_secs(2);
 
 impl Connection {
-    /// Notes an event of the client.
-    pub(super) fn note(&self, event: &Event) {
+    /// Records an event of the client.
+    pub(crate) fn note(&self, event: &Event) {
         match event {
             Event::Connected => {
-                *self.state.lock() = State { is_up: true, ..State::default() };
+                *self.state.lock() = ConnectionState { is_up: true, ..ConnectionState::default() };
                 self.count.send_modify(|count| *count += 1);
             }
             Event::Disconnected => self.state.lock().end(),
@@ -41,18 +45,18 @@ impl Connection {
         tracing::debug!(target: "taquin::queue", %event, "connection to the queue");
     }
 
-    /// Number of connections so far.
-    pub(super) fn count(&self) -> watch::Receiver<u64> {
+    /// The number of connections so far.
+    pub(crate) fn count(&self) -> watch::Receiver<u64> {
         self.count.subscribe()
     }
 
-    /// Why there is no connection; `None` if there is one, or was no attempt yet.
-    pub(super) fn trouble(&self) -> Option<String> {
+    /// The reason why there is no connection; `None` while connected, and before the first attempt.
+    pub(crate) fn trouble(&self) -> Option<String> {
         self.state.lock().trouble.clone()
     }
 }
 
-impl State {
+impl ConnectionState {
     fn end(&mut self) {
         self.is_up = false;
         let last = self.last.take().filter(|(at, _)| at.elapsed() < END_TIME);
@@ -66,6 +70,42 @@ impl State {
             self.trouble = Some(error);
         }
     }
+}
+
+/// User and password, or a token.
+type Login = (String, Option<String>);
+
+/// The login that all servers share. The client has one login, and may send it to any server, also without TLS.
+pub(crate) fn common_login(servers: &[ServerAddr]) -> Result<Option<Login>, QueueError> {
+    let mut logins = servers.iter().map(login_of);
+    let first = logins.next().flatten();
+    if logins.all(|login| login == first) {
+        Ok(first)
+    } else {
+        Err(QueueError::new("the URLs of the servers have different logins, or only some of them have one"))
+    }
+}
+
+/// User and password of a URL, or its token. The client ignores them in URLs.
+fn login_of(server: &ServerAddr) -> Option<Login> {
+    let decoded = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
+    Some((decoded(server.username()?), server.password().map(decoded)))
+}
+
+pub(crate) fn options_of(login: Option<Login>) -> ConnectOptions {
+    match login {
+        Some((user, Some(password))) => ConnectOptions::with_user_and_password(user, password),
+        Some((token, None)) => ConnectOptions::with_token(token),
+        None => ConnectOptions::new(),
+    }
+}
+
+/// Strips user and password, since the client logs the address.
+pub(crate) fn without_login(server: ServerAddr) -> Result<ServerAddr, QueueError> {
+    let mut url = server.into_inner();
+    let wrong = |()| QueueError::new("a URL of a server is wrong");
+    url.set_username("").and_then(|()| url.set_password(None)).map_err(wrong)?;
+    ServerAddr::from_url(url).map_err(QueueError::new)
 }
 
 #[cfg(test)]
@@ -98,5 +138,36 @@ mod tests {
         connection.state.lock().last = Some((Instant::now() - 2 * END_TIME, "permissions violation".to_owned()));
         connection.note(&Event::Disconnected);
         assert_eq!(connection.trouble().as_deref(), Some("disconnected"));
+    }
+
+    #[test]
+    fn logins_are_taken_out_of_urls() {
+        for (url, login) in [
+            ("nats://us%40er:se%2Fcret@host:4222", Some(("us@er".to_owned(), Some("se/cret".to_owned())))),
+            ("tls://token@host:4222", Some(("token".to_owned(), None))),
+            ("nats://host:4222", None),
+        ] {
+            let server: ServerAddr = url.parse().unwrap();
+            assert_eq!(login_of(&server), login, "{url}");
+            let plain = without_login(server).unwrap();
+            assert_eq!(
+                (plain.host(), plain.port(), plain.username(), plain.password()),
+                ("host", 4222, None, None),
+                "{url}"
+            );
+        }
+    }
+    #[test]
+    fn all_servers_have_one_login() {
+        let login = |urls: &str| {
+            let servers: Vec<ServerAddr> = urls.split(',').map(|url| url.parse().unwrap()).collect();
+            common_login(&servers).map_err(|error| error.to_string())
+        };
+        assert_eq!(login("nats://a,nats://b"), Ok(None));
+        assert_eq!(login("tls://u:secret@a,tls://u:secret@b"), Ok(Some(("u".to_owned(), Some("secret".to_owned())))));
+        for urls in ["nats://a,tls://u:secret@b", "tls://u:secret@a,nats://b", "tls://u:secret@a,tls://v:secret@b"] {
+            let error = login(urls).unwrap_err();
+            assert!(error.contains("different logins") && !error.contains("secret"), "{error}");
+        }
     }
 }

@@ -7,33 +7,33 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
 use taquin_solver::{Named, named};
 
-/// Metrics of a worker.
+/// Metrics of a worker, registered under `worker`.
 #[derive(Debug, Default)]
 pub struct WorkerFigures {
-    pub(super) leases: Gauge,
-    pub(super) has_store: Gauge,
-    pub(super) has_queue: Gauge,
+    pub(crate) leases: Gauge,
+    pub(crate) has_store: Gauge,
+    pub(crate) has_queue: Gauge,
     boards: Counter,
     threads: Family<StateLabel, Gauge>,
     chunks: Family<ResultLabel, Counter>,
 }
 
-/// What became of a task.
+/// Result of a task, as a metric label.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(super) enum TaskResult {
+pub(crate) enum TaskResult {
     /// A part was stored.
     Stored,
     /// A job was ended.
     Ended,
     /// The part existed, or the job had ended.
     Existed,
-    /// It was given back when the worker ended.
+    /// The worker shut down, and released the task.
     Released,
-    /// It was not done, since its labels depend on another solver.
+    /// Not done: the labels depend on another solver.
     Refused,
-    /// It was not done, since the store failed, or has no such job.
+    /// Not done: the store failed, or lacks the job.
     NoStore,
-    /// The job is damaged, and has failed.
+    /// The job is damaged, and was ended as failed.
     Failed,
 }
 
@@ -60,12 +60,12 @@ struct ResultLabel {
 const BUSY: &str = "busy";
 const IDLE: &str = "idle";
 
-/// A thread at work.
+/// Counts a thread as busy until dropped.
 #[derive(Debug)]
-pub(super) struct BusyThread<'f>(&'f WorkerFigures);
+pub(crate) struct BusyThread<'f>(&'f WorkerFigures);
 
 impl WorkerFigures {
-    /// Figures of a worker with so many threads, and the one for the quick lane.
+    /// Metrics of a worker with `threads` threads and one for quick tasks.
     pub fn new(threads: usize) -> Self {
         let figures = Self::default();
         figures.thread(IDLE).set(threads as i64 + 1);
@@ -76,7 +76,7 @@ impl WorkerFigures {
         figures
     }
 
-    /// Registers them.
+    /// Registers all metrics.
     pub fn register(&self, registry: &mut Registry) {
         let own = registry.sub_registry_with_prefix("worker");
         own.register("threads", "Threads of the worker, by state", self.threads.clone());
@@ -87,15 +87,15 @@ impl WorkerFigures {
         own.register("boards", "Labelled boards", self.boards.clone());
     }
 
-    pub(super) fn count(&self, result: TaskResult) {
+    pub(crate) fn count(&self, result: TaskResult) {
         self.of_result(result).inc();
     }
 
-    pub(super) fn count_boards(&self, boards: u64) {
+    pub(crate) fn count_boards(&self, boards: u64) {
         self.boards.inc_by(boards);
     }
 
-    pub(super) fn busy(&self) -> BusyThread<'_> {
+    pub(crate) fn busy(&self) -> BusyThread<'_> {
         self.thread(BUSY).inc();
         self.thread(IDLE).dec();
         BusyThread(self)

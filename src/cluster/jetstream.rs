@@ -22,47 +22,45 @@ use tokio::sync::Mutex;
 use tokio::time::timeout;
 
 use self::layout::Layout;
-use self::publication::{Published, of_publication};
-use super::connection::Connection;
-use super::login::{common_login, options_of, without_login};
+use self::publication::{Published, Silence, of_publication};
+use super::connection::{Connection, common_login, options_of, without_login};
 use super::queue::{LEASE_TIME, Lease, Queue, QueueCounts, QueueError, Trouble};
-use super::silence::Silence;
-use super::task::{Lane, Task};
+use super::task::{Task, TaskClass};
 
-/// How a queue is reached.
+/// Settings of a queue.
 #[derive(Clone)]
 pub struct QueueSettings {
-    /// URLs of the servers. They may have passwords.
+    /// Server URLs. A URL may contain a password.
     pub servers: Vec<String>,
     /// A file with credentials.
     pub credentials: Option<PathBuf>,
     /// Number of servers that store each task.
     pub replicas: usize,
-    /// What the process may change of a stream and consumers that exist.
+    /// Whether the process may change an existing stream and its consumers.
     pub role: QueueRole,
 }
 
-/// What a process may change of a stream and consumers that exist. Both are created by any process if they are missing.
+/// The part of a process in a queue. Every process creates a missing stream or consumer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum QueueRole {
-    /// A replica of the service sets their configuration.
+    /// A service replica: it updates their configuration.
     Service,
-    /// A worker uses them as they are, or not at all if they do not serve for tasks.
+    /// A worker: it uses them as configured, and fails if the configuration does not suit tasks.
     Worker,
 }
 
-/// A work queue of JetStream: a stream whose subjects are the tasks, with one message for each at most, and a durable
-/// consumer for each lane. Both are created whenever they are missing.
+/// A work queue on JetStream: a stream with one subject per task, at most one message per subject, and a durable
+/// consumer for each task class. Missing ones are created at any time.
 pub struct JetStream {
     client: Client,
     context: Context,
     layout: Layout,
     handles: Mutex<Option<Arc<Handles>>>,
-    /// For how long no task could be stored.
+    /// How long publications have been unanswered.
     silence: parking_lot::Mutex<Silence>,
     role: QueueRole,
     connection: Arc<Connection>,
-    /// Reports of workers, once they were asked for.
+    /// The subscription to worker reports, opened at the first request for them.
     reports: Mutex<Option<Subscriber>>,
 }
 
@@ -72,7 +70,7 @@ struct Handles {
     quick: PullConsumer,
 }
 
-/// A message that was delivered.
+/// A delivered message.
 pub struct MessageLease {
     task: Task,
     message: Message,
@@ -80,38 +78,38 @@ pub struct MessageLease {
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// Time that the server has for a request.
+/// Time limit of a request to a server.
 const REQUEST_TIME: Duration = Duration::from_secs(5);
 
-/// Time after which a request for a task ends at the server. A server does not respond to one for a consumer that is
-/// missing, so this is also the time until that is noted.
+/// Expiry of a pull request. A server ignores a pull from a missing consumer, so this also delays the discovery that
+/// the consumer is missing.
 const TAKE_TIME: Duration = Duration::from_secs(10);
 
-/// Time within which the server says that a request has ended.
+/// Extra time in which the server reports an expired request.
 const END_TIME: Duration = Duration::from_secs(1);
 
-/// Time after which a stream is created again that does not respond to publications. nats-server 2.15.1 does not after
-/// it has lost the files of the stream.
+/// After this time without an answer to publications, the stream is created anew. nats-server 2.15.1 stops answering
+/// once it has lost the stream's files.
 const UNANSWERED_TIME: Duration = Duration::from_secs(30);
 
-/// Time in which a server removes the files of a deleted stream. 2.9.10 also removes those of a stream of the same name
-/// that is created meanwhile.
+/// Time in which a server removes the files of a deleted stream. nats-server 2.9.10 also removes the files of a new
+/// stream with the same name.
 const DELETION_TIME: Duration = Duration::from_millis(200);
 
-/// Time in which a worker has to respond.
+/// Time limit of a worker's response.
 const WORKER_TIME: Duration = Duration::from_secs(1);
 
-/// Time in which the client has to send what it holds, before the process ends.
+/// Time limit for sending buffered messages before the process exits.
 const FLUSH_TIME: Duration = Duration::from_secs(2);
 
-/// Longest pause between two attempts to connect.
+/// Longest pause between connection attempts.
 const LONGEST_PAUSE: Duration = Duration::from_secs(4);
 
 impl JetStream {
-    /// Begins to connect. The servers need not be there yet. It is called in a tokio runtime.
+    /// Starts to connect. The servers may still be down. Needs a tokio runtime.
     ///
     /// # Errors
-    /// [`QueueError`] if a URL or the file of credentials is wrong, or the servers have different logins.
+    /// [`QueueError`] if a URL or the credentials file is wrong, or the servers have different logins.
     pub async fn connect(settings: &QueueSettings) -> Result<Self, QueueError> {
         let layout = Layout {
             stream: "taquin-chunks".to_owned(),
@@ -123,7 +121,7 @@ impl JetStream {
     }
 
     async fn connect_with(settings: &QueueSettings, layout: Layout) -> Result<Self, QueueError> {
-        // The text may have a password.
+        // The URL may contain a password, so the error does not quote it.
         let server =
             |url: &String| url.parse::<ServerAddr>().map_err(|_| QueueError::new("a URL of a server is wrong"));
         let servers: Vec<ServerAddr> = settings.servers.iter().map(server).collect::<Result<_, _>>()?;
@@ -160,7 +158,7 @@ impl JetStream {
         })
     }
 
-    /// Creates what is missing.
+    /// Returns stream and consumers; creates missing ones.
     async fn handles(&self) -> Result<Arc<Handles>, BoxError> {
         let mut handles = self.handles.lock().await;
         if let Some(handles) = &*handles {
@@ -176,30 +174,30 @@ impl JetStream {
         } else if is_other {
             return Err(format!("stream {} has another configuration", self.layout.stream).into());
         }
-        let [bulk, quick] = [Lane::Bulk, Lane::Quick].map(|lane| self.consumer(&stream, lane));
+        let [bulk, quick] = [TaskClass::Bulk, TaskClass::Quick].map(|class| self.consumer(&stream, class));
         let created = Arc::new(Handles { bulk: bulk.await?, quick: quick.await?, stream });
         *handles = Some(Arc::clone(&created));
         Ok(created)
     }
 
-    async fn consumer(&self, stream: &Stream, lane: Lane) -> Result<PullConsumer, BoxError> {
-        let config = self.layout.consumer_config(lane);
+    async fn consumer(&self, stream: &Stream, class: TaskClass) -> Result<PullConsumer, BoxError> {
+        let config = self.layout.consumer_config(class);
         let name = config.durable_name.clone().unwrap_or_default();
         let consumer = stream.get_or_create_consumer(&name, config.clone()).await?;
-        if self.layout.has_consumer(lane, &consumer.cached_info().config) {
+        if self.layout.has_consumer(class, &consumer.cached_info().config) {
             return Ok(consumer);
         }
-        // Only replicas replace it, so that few processes do at a time.
+        // Only replicas replace a consumer, so that few processes do so at a time.
         if self.role == QueueRole::Worker {
             return Err(format!("consumer {name} has another configuration").into());
         }
-        // It gives no tasks, or forgets them.
+        // A consumer with another configuration delivers no tasks, or loses them.
         tracing::warn!(target: "taquin::queue", consumer = name, "a consumer has another configuration, and is replaced");
         stream.delete_consumer(&name).await?;
         Ok(stream.create_consumer(config).await?)
     }
 
-    /// Does something with stream and consumers. If they are gone, creates them and tries once more.
+    /// Calls `call` with stream and consumers. If they are gone, creates them and retries once.
     async fn with_handles<T, F: Future<Output = Result<T, BoxError>>>(
         &self,
         call: impl Fn(Arc<Handles>) -> F,
@@ -220,10 +218,10 @@ impl JetStream {
         }
     }
 
-    /// Deletes a stream that stores nothing any more, so that it is created again.
+    /// Deletes a stream that stores nothing any more; the next call creates it anew.
     async fn delete_stream(&self) -> Result<(), QueueError> {
         let mut handles = self.handles.lock().await;
-        // Of several calls that have noticed it, one deletes it.
+        // Several calls may notice the loss; the first deletes the stream.
         if handles.take().is_none() {
             return Ok(());
         }
@@ -234,7 +232,7 @@ impl JetStream {
         Ok(())
     }
 
-    /// The reason why there is no connection, or else the error of a request.
+    /// The reason why there is no connection, otherwise the request's error.
     fn error(&self, of_request: impl Into<BoxError>) -> QueueError {
         let trouble = self.connection.trouble().filter(|_| !self.is_connected());
         trouble.map_or_else(|| QueueError::new(of_request), |why| QueueError::new(format!("no connection: {why}")))
@@ -248,23 +246,23 @@ impl JetStream {
         subject.strip_prefix(&self.layout.prefix)?.strip_prefix('.')?.parse().ok()
     }
 
-    /// Waits for a message; `None` if none comes in time.
-    async fn next(&self, lane: Lane) -> Result<Option<Message>, QueueError> {
+    /// Waits for a message; `None` at the time limit.
+    async fn next(&self, class: TaskClass) -> Result<Option<Message>, QueueError> {
         let pull = self.with_handles(|handles| async move {
-            let consumer = match lane {
-                Lane::Bulk => &handles.bulk,
-                Lane::Quick => &handles.quick,
+            let consumer = match class {
+                TaskClass::Bulk => &handles.bulk,
+                TaskClass::Quick => &handles.quick,
             };
-            // `fetch` does not wait at the server, so that it does not count as a taker.
+            // `fetch` does not wait at the server, and so would not count as a taker.
             Ok(consumer.batch().max_messages(1).expires(TAKE_TIME).messages().await?)
         });
         let mut connections = self.connection.count();
-        // The first connection may be counted late.
+        // The client may count the first connection late.
         let before = (*connections.borrow()).max(1);
         let mut messages = pull.await?;
         let message = tokio::select! {
             message = timeout(TAKE_TIME + END_TIME, messages.next()) => message,
-            // The server has forgotten the request.
+            // A new connection: the server has lost the request.
             _ = connections.wait_for(|now| *now > before) => return Ok(None),
         };
         let Ok(message) = message else {
@@ -321,14 +319,14 @@ impl Queue for JetStream {
         .await
     }
 
-    async fn counts(&self, lane: Lane) -> Result<QueueCounts, QueueError> {
+    async fn counts(&self, class: TaskClass) -> Result<QueueCounts, QueueError> {
         self.with_handles(|handles| async move {
-            let consumer = match lane {
-                Lane::Bulk => &handles.bulk,
-                Lane::Quick => &handles.quick,
+            let consumer = match class {
+                TaskClass::Bulk => &handles.bulk,
+                TaskClass::Quick => &handles.quick,
             };
             let info = consumer.get_info().await?;
-            if !self.layout.has_consumer(lane, &info.config) {
+            if !self.layout.has_consumer(class, &info.config) {
                 return Err("the consumer has another configuration".into());
             }
             let (leased, takers) = (info.num_ack_pending as u64, info.num_waiting as u64);
@@ -338,24 +336,24 @@ impl Queue for JetStream {
     }
 
     async fn has_worker(&self) -> Result<bool, QueueError> {
-        // Otherwise a request that is not sent would look like a worker that does not respond.
+        // Otherwise an unsent request would look like a silent worker.
         if !self.is_connected() && self.connection.trouble().is_some() {
             return Err(self.error("disconnected"));
         }
         let request = Request::new().payload(Bytes::new()).timeout(Some(WORKER_TIME));
         match self.client.send_request(self.layout.workers(), request).await {
             Ok(_) => Ok(true),
-            // One has subscribed, and is frozen or cut off. Whether the server is there, other requests tell.
+            // A time-out means a subscriber that hangs. Other requests tell whether the server is up.
             Err(error) if error.kind() == RequestErrorKind::TimedOut => Ok(true),
             Err(error) if error.kind() == RequestErrorKind::NoResponders => Ok(false),
             Err(error) => Err(self.error(error)),
         }
     }
 
-    /// Responds to the requests of [`has_worker`](Self::has_worker); of several workers, one does.
+    /// Answers requests of [`has_worker`](Self::has_worker). One worker of several answers.
     async fn attend(&self) {
         let subject = self.layout.workers();
-        // It fails only for a subject that is none.
+        // Only an invalid subject fails.
         let Ok(mut requests) = self.client.queue_subscribe(subject.clone(), subject).await else { return };
         while let Some(request) = requests.next().await {
             if let Some(reply) = request.reply {
@@ -365,7 +363,7 @@ impl Queue for JetStream {
     }
 
     async fn report(&self, trouble: Trouble) {
-        // Otherwise reports would pile up, and this would wait in the end.
+        // While disconnected, reports would pile up and finally block.
         if self.is_connected() {
             let report = self.client.publish(self.layout.reports(), trouble.to_string().into());
             let _ = timeout(REQUEST_TIME, report).await;
@@ -375,7 +373,7 @@ impl Queue for JetStream {
     async fn reports(&self) -> HashSet<Trouble> {
         let mut reports = self.reports.lock().await;
         if reports.is_none() {
-            // It fails only for a subject that is none.
+            // Only an invalid subject fails.
             *reports = self.client.subscribe(self.layout.reports()).await.ok();
         }
         let mut troubles = HashSet::new();
@@ -389,8 +387,8 @@ impl Queue for JetStream {
         let _ = timeout(FLUSH_TIME, self.client.flush()).await;
     }
 
-    async fn take(&self, lane: Lane) -> Result<Option<MessageLease>, QueueError> {
-        let Some(message) = self.next(lane).await? else { return Ok(None) };
+    async fn take(&self, class: TaskClass) -> Result<Option<MessageLease>, QueueError> {
+        let Some(message) = self.next(class).await? else { return Ok(None) };
         let Some(task) = self.task_of(&message.subject) else {
             tracing::warn!(target: "taquin::queue", subject = %message.subject, "no task has this subject");
             message.double_ack_with(AckKind::Term).await.map_err(QueueError::new)?;
@@ -422,7 +420,7 @@ impl Lease for MessageLease {
     }
 }
 
-/// Waits for something that blocks while the server is away, once the client holds too much that it cannot send.
+/// Bounds a call that blocks while the client's send buffer is full, because the server is away.
 async fn in_time<T, E: Into<BoxError>>(call: impl Future<Output = Result<T, E>>) -> Result<T, QueueError> {
     timeout(REQUEST_TIME, call).await.map_err(|_| QueueError::new("no response in time"))?.map_err(QueueError::new)
 }

@@ -1,4 +1,4 @@
-//! What a worker does for one task, on a thread that may block.
+//! Does one task of a worker, on a thread that may block.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -7,54 +7,54 @@ use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
+use taquin_bulk::{
+    Created, EndState, JobError, JobSpec, LoadedTables, Part, Progress, Resources, StoredJob, Want, label_boards,
+};
 use tokio::runtime::Handle;
 use tracing::Level;
 
-use super::suspects::{Attempt, Run};
+use super::suspects::{Attempt, RowRange};
 use super::task::{Task, Work};
-use crate::jobs::{
-    Created, EndState, FolderName, JobError, JobSpec, JobStore, Part, Progress, Resources, StoredJob, label_boards,
-};
-use crate::service::{Service, Sweep, SweepTables, Want};
+use crate::jobs::{FolderName, JobStore};
+use crate::service::Service;
 
 /// Makes parts, and ends jobs.
 #[derive(Debug)]
 pub struct Maker {
     store: JobStore,
-    /// Its tables, and its limit of memory for searches of bulk work.
+    /// Provides tables, and the memory limit of bulk searches.
     service: Arc<Service>,
-    /// Jobs whose tasks came lately.
+    /// Jobs of recent tasks.
     jobs: Mutex<HashMap<FolderName, Known>>,
-    /// Folders that were not there. That was logged.
+    /// Missing folders, each logged once.
     missing: Mutex<HashSet<FolderName>>,
-    /// When a job was last found.
+    /// Time when the store last had a job.
     found: Mutex<Option<Instant>>,
 }
 
-/// A job that was opened.
+/// A cached job.
 #[derive(Clone, Debug)]
 struct Known {
     job: Arc<StoredJob>,
-    /// When the store last said that the job goes on.
+    /// Time when the store last said that the job is unfinished.
     checked: Instant,
 }
 
-/// The job of a folder.
+/// State of the job in a folder.
 enum Found {
     Unfinished(Arc<StoredJob>),
     Over,
     Missing,
 }
 
-/// What is to be done for a task.
+/// The work that a task asks for.
 #[derive(Debug)]
-pub(super) enum Begun {
+pub(crate) enum Begun {
     /// Nothing: the part exists, or the job has ended.
     Nothing,
-    /// Nothing: the store has no such folder. The job was deleted, or the store is another one than that of the
-    /// service.
+    /// Nothing: the store lacks the folder. The job was deleted, or the service uses another store.
     Missing,
-    /// Nothing here: labels depend on the solver, and that of the job has another version or other tables.
+    /// Nothing: the labels depend on the solver, and the job was created with another version or other tables.
     OtherSolver,
     /// Label a chunk.
     Chunk(Arc<StoredJob>, u64),
@@ -62,31 +62,28 @@ pub(super) enum Begun {
     End(Arc<StoredJob>),
 }
 
-/// Jobs that are remembered. A job takes kilobytes.
+/// Capacity of the job cache. A job takes kilobytes.
 const REMEMBERED: usize = 256;
 
-/// Time after a job was found for which the store counts as that of the service.
+/// For this long after it had a job, the store counts as the service's own.
 const FOUND_TIME: Duration = Duration::from_secs(600);
 
-/// Time for which a job counts as unfinished without a look into the store.
-pub(super) const CHECK_PERIOD: Duration = Duration::from_millis(if cfg!(test) { 200 } else { 4000 });
+/// Age at which a cached job is checked in the store again.
+pub(crate) const CHECK_PERIOD: Duration = Duration::from_millis(if cfg!(test) { 200 } else { 4000 });
 
-/// Time for which a board may be in hand if its search has no time limit.
+/// Time allowed for a board whose search has no time limit.
 const UNLIMITED: Duration = Duration::from_secs(600);
 
 impl Maker {
-    /// A maker for the jobs of a store.
+    /// A maker for the jobs in `store`.
     pub fn new(store: JobStore, service: Arc<Service>) -> Self {
         Self { store, service, jobs: Mutex::default(), missing: Mutex::default(), found: Mutex::default() }
     }
 
-    /// Finds out what is to be done.
-    ///
-    /// # Errors
-    /// [`JobError`] if the store fails, or the job is damaged.
-    pub(super) fn begin(&self, task: &Task) -> Result<Begun, JobError> {
+    /// Decides what the task asks for. Fails if the store fails, or the job is damaged.
+    pub(crate) fn begin(&self, task: &Task) -> Result<Begun, JobError> {
         let Work::Chunk(chunk) = task.work else {
-            // Also of a job that has ended: its card may be missing.
+            // Also for an ended job: its card may be missing.
             return Ok(self.open(task.folder)?.map_or_else(|| self.missing(task.folder), Begun::End));
         };
         let job = match self.job(task.folder)? {
@@ -108,12 +105,12 @@ impl Maker {
         *self.found.lock() = Some(Instant::now());
     }
 
-    /// True if the store had a job lately, so that one which it does not have was deleted.
-    pub(super) fn has_store_of_service(&self) -> bool {
+    /// True if the store had a job recently. A missing folder then means a deleted job.
+    pub(crate) fn has_store_of_service(&self) -> bool {
         self.found.lock().is_some_and(|found| found.elapsed() < FOUND_TIME)
     }
 
-    /// Logs once that a folder is not there.
+    /// Logs a missing folder once.
     fn missing(&self, folder: FolderName) -> Begun {
         let mut missing = self.missing.lock();
         if missing.len() >= REMEMBERED {
@@ -126,7 +123,6 @@ impl Maker {
         Begun::Missing
     }
 
-    /// The job of a folder.
     fn job(&self, folder: FolderName) -> Result<Found, JobError> {
         let known = self.jobs.lock().get(&folder).cloned();
         let job = match known {
@@ -151,7 +147,7 @@ impl Maker {
         Ok(Found::Unfinished(job))
     }
 
-    /// The job of a folder; `None` if there is none.
+    /// Opens the job in a folder; `None` if there is none.
     fn open(&self, folder: FolderName) -> Result<Option<Arc<StoredJob>>, JobError> {
         match self.store.open(folder) {
             Ok(job) => Ok(Some(Arc::new(job))),
@@ -160,23 +156,17 @@ impl Maker {
         }
     }
 
-    /// True if the job of a folder has ended or was deleted. The answer may be as old as [`CHECK_PERIOD`].
-    ///
-    /// # Errors
-    /// [`JobError`].
-    pub(super) fn is_over(&self, folder: FolderName) -> Result<bool, JobError> {
+    /// True if the job in a folder has ended or was deleted. The answer may be [`CHECK_PERIOD`] old.
+    pub(crate) fn is_over(&self, folder: FolderName) -> Result<bool, JobError> {
         self.job(folder).map(|job| !matches!(job, Found::Unfinished(_)))
     }
 
-    /// Labels the boards of a chunk. Returns `None` once `cancel` is raised. With care, it notes where it is, in case
-    /// that a board ends the process.
-    ///
-    /// # Errors
-    /// [`JobError`] if the boards cannot be read.
-    pub(super) fn label(
+    /// Labels the boards of a chunk. Returns `None` once `cancel` is raised. An isolated attempt records its position, in
+    /// case a board ends the process.
+    pub(crate) fn label(
         &self,
         (job, chunk): (&StoredJob, u64),
-        with_care: bool,
+        is_isolated: bool,
         cancel: &AtomicBool,
         progress: &Progress,
     ) -> Result<Option<Part>, JobError> {
@@ -187,11 +177,11 @@ impl Maker {
             threads: 1,
             search_memory: settings.bulk.search_memory,
             cancel,
-            metrics: self.service.metrics(),
+            failures: self.service.metrics(),
         };
         let boards = job.spec().boards_of(chunk);
         let mut part = Part::new(job.spec().want);
-        if !with_care {
+        if !is_isolated {
             let is_searched = |index| {
                 end_process_at(index);
                 true
@@ -200,79 +190,69 @@ impl Maker {
             return Ok(is_whole.then_some(part));
         }
         let attempt = Attempt::begin(job, chunk)?;
-        let is_whole = label_with_care(job, boards, &attempt, &resources, progress, &mut part);
+        let is_whole = label_isolated(job, boards, &attempt, &resources, progress, &mut part);
         if let Ok(true) = is_whole {
             return Ok(Some(part));
         }
-        // The process goes on, also if it was the store that failed.
+        // The process survives, even if the store failed.
         let given_up = attempt.give_up();
         is_whole.and(given_up).map(|()| None)
     }
 
-    /// Loads the tables of a job. Where labels depend on them, they are those of the specification; others have to fit
-    /// into the memory for tables, and stay there as long as the returned value exists.
-    fn load_tables(&self, spec: &JobSpec) -> SweepTables {
+    /// Loads the tables of a job. Labels that depend on tables get the ones of the specification. Other tables must fit
+    /// into the table memory, and stay loaded until the returned value is dropped.
+    fn load_tables(&self, spec: &JobSpec) -> LoadedTables {
         let (settings, tables, goal) = (self.service.settings(), self.service.tables(), spec.boards.goal());
         if spec.has_unique_labels() {
             return Handle::current().block_on(tables.load_within_memory(goal, settings.default_time));
         }
         tables.load_for(goal, spec.want, settings.tables);
-        SweepTables::default()
+        LoadedTables::default()
     }
 
-    /// Counts a call that panicked.
-    pub(super) fn note_panic(&self) {
+    pub(crate) fn note_panic(&self) {
         self.service.metrics().panicked();
     }
 
-    /// Stores a part, unless the job has ended. Returns `None` then.
-    ///
-    /// # Errors
-    /// [`JobError`].
-    pub(super) fn store(&self, job: &StoredJob, chunk: u64, part: &Part) -> Result<Option<Created>, JobError> {
+    /// Stores a part. Returns `None` if the job has ended.
+    pub(crate) fn store(&self, job: &StoredJob, chunk: u64, part: &Part) -> Result<Option<Created>, JobError> {
         if job.is_over()? { Ok(None) } else { job.put_part(chunk, part).map(Some) }
     }
 
-    /// Ends a job whose parts all exist, unless it has ended. Returns false if one is missing, and once `cancel` is
-    /// raised. Progress counts the parts that were read.
-    ///
-    /// # Errors
-    /// [`JobError`].
-    pub(super) fn end(&self, job: &StoredJob, cancel: &AtomicBool, progress: &Progress) -> Result<bool, JobError> {
+    /// Ends a job whose parts all exist. Returns false if a part is missing, or `cancel` is raised. `progress` counts
+    /// the parts read.
+    pub(crate) fn end(&self, job: &StoredJob, cancel: &AtomicBool, progress: &Progress) -> Result<bool, JobError> {
         let goes_on = || {
             progress.labelled.fetch_add(1, Ordering::Relaxed);
             !cancel.load(Ordering::Relaxed)
         };
-        // Another worker may end it meanwhile, and end itself before it writes the card.
+        // Another worker may end the job meanwhile, and exit before it writes the card.
         if job.ended_at()?.is_none() && !job.complete_while(goes_on)? && job.ended_at()?.is_none() {
             return Ok(false);
         }
         job.put_card().map(|()| true)
     }
 
-    /// Ends a job that cannot go on.
-    ///
-    /// # Errors
-    /// [`JobError`].
-    pub(super) fn fail(&self, task: &Task, reason: &JobError) -> Result<(), JobError> {
+    /// Ends a damaged job as failed.
+    pub(crate) fn fail(&self, task: &Task, reason: &JobError) -> Result<(), JobError> {
         match self.store.open(task.folder) {
             Ok(job) => job.abandon(EndState::Failed, Some(reason.for_clients(job.files()))).map(drop),
-            // It was deleted, or its description is damaged.
+            // The job was deleted, or its description is damaged.
             Err(error) if error.is_temporary() => Err(error),
             Err(_) => Ok(()),
         }
     }
 
-    /// Longest time for which a board of a job may be in hand.
-    pub(super) fn board_time(job: &StoredJob) -> Duration {
+    /// Longest time that a board of a job may take.
+    pub(crate) fn board_time(job: &StoredJob) -> Duration {
         let spec = job.spec();
-        let searches = if Sweep::serves(Want::Next, spec.boards.goal().size()) { 4 } else { 1 };
+        let searches = if Want::Next.serves(spec.boards.goal().size()) { 4 } else { 1 };
         spec.limits.time.map_or(UNLIMITED, |time| (searches * time).max(Duration::from_secs(60)))
     }
 }
 
-/// Labels the boards of a chunk run by run, and notes where it is. Returns false if it is cancelled.
-fn label_with_care(
+/// Labels a chunk in row ranges, and records each range before it begins. Returns false if it is cancelled.
+fn label_isolated(
     job: &StoredJob,
     boards: Range<u64>,
     attempt: &Attempt<'_>,
@@ -280,8 +260,8 @@ fn label_with_care(
     progress: &Progress,
     part: &mut Part,
 ) -> Result<bool, JobError> {
-    for Run { first, rows } in attempt.runs() {
-        attempt.mark(Run { first, rows })?;
+    for RowRange { first, rows } in attempt.ranges() {
+        attempt.mark(RowRange { first, rows })?;
         let is_searched = |index| {
             let is_searched = attempt.is_searched(index - boards.start);
             if is_searched {
@@ -289,15 +269,15 @@ fn label_with_care(
             }
             is_searched
         };
-        let run = boards.start + first..boards.start + first + rows;
-        if !label_boards(job, run, is_searched, resources, progress, part)? {
+        let range = boards.start + first..boards.start + first + rows;
+        if !label_boards(job, range, is_searched, resources, progress, part)? {
             return Ok(false);
         }
     }
     Ok(true)
 }
 
-/// Ends the process at the board that an environment variable names, in builds for tests of that.
+/// Aborts the process at the board named by an environment variable; debug builds only, for tests.
 fn end_process_at(index: u64) {
     static DEADLY: LazyLock<Option<u64>> = LazyLock::new(|| {
         let index = std::env::var("END_PROCESS_AT_BOARD").ok().filter(|_| cfg!(debug_assertions));
@@ -311,8 +291,8 @@ fn end_process_at(index: u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::jobs::{FilesInMemory, JobBoards, Recipe};
-    use crate::service::RequestedLimits;
+    use taquin_bulk::test_files::FilesInMemory;
+    use taquin_bulk::{JobBoards, Recipe, RequestedLimits};
     use taquin_solver::heuristic::Tier;
     use taquin_solver::{Board, Size};
 

@@ -1,4 +1,4 @@
-//! A queue in memory, for tests: the simplest that keeps the promises, and that breaks them when it is told to.
+//! A queue in memory for tests. It keeps the promises of a queue, and breaks them on request.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -10,15 +10,14 @@ use tokio::sync::Notify;
 use tokio::time::timeout;
 
 use super::queue::{Lease, Queue, QueueCounts, QueueError, Trouble};
-use super::task::{Lane, Task};
+use super::task::{Task, TaskClass};
 
-/// A map behind a mutex.
 #[derive(Debug)]
-pub(super) struct MemoryQueue {
-    state: Mutex<State>,
+pub(crate) struct MemoryQueue {
+    state: Mutex<QueueState>,
     changed: Notify,
     lease_time: Duration,
-    /// Time for which a taker waits.
+    /// Longest wait of a call of `take`.
     take_time: Duration,
     is_down: AtomicBool,
     loses_ends: AtomicBool,
@@ -26,42 +25,40 @@ pub(super) struct MemoryQueue {
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct QueueState {
     tasks: BTreeMap<Task, Entry>,
     takers: [u64; 2],
     workers: u64,
     reports: HashSet<Trouble>,
-    /// Counts the leases so far, their extensions, and the calls of `flush`.
     leases: u64,
     extensions: u64,
     flushes: u64,
-    /// Most tasks that were in the queue at a time.
+    /// Largest number of tasks in the queue at a time.
     most: usize,
 }
 
 #[derive(Debug, Default)]
 struct Entry {
     deliveries: u64,
-    /// The task waits from then on; with a lease, its end.
+    /// The task can be taken from this time on; for a leased task, the end of its lease.
     from: Option<Instant>,
     lease: Option<u64>,
 }
 
 #[derive(Debug)]
-pub(super) struct MemoryLease {
+pub(crate) struct MemoryLease {
     queue: Arc<MemoryQueue>,
     task: Task,
     number: u64,
     deliveries: u64,
 }
 
-/// A queue with its handle, since leases need it.
+/// A shared handle to the queue. Leases hold one too.
 #[derive(Clone, Debug)]
-pub(super) struct SharedQueue(pub(super) Arc<MemoryQueue>);
+pub(crate) struct SharedQueue(pub(crate) Arc<MemoryQueue>);
 
 impl SharedQueue {
-    /// An empty queue.
-    pub(super) fn new(lease_time: Duration, take_time: Duration) -> Self {
+    pub(crate) fn new(lease_time: Duration, take_time: Duration) -> Self {
         Self(Arc::new(MemoryQueue {
             state: Mutex::default(),
             changed: Notify::new(),
@@ -75,49 +72,46 @@ impl SharedQueue {
 }
 
 impl MemoryQueue {
-    /// Loses all tasks.
-    pub(super) fn forget(&self) {
+    /// Drops all tasks.
+    pub(crate) fn forget(&self) {
         self.state.lock().tasks.clear();
     }
 
-    /// Loses all tasks at the next offer, which fails, as a server does whose files were removed.
-    pub(super) fn break_at_offer(&self) {
+    /// Makes the next offer drop all tasks and fail, like a server whose files were removed.
+    pub(crate) fn break_at_offer(&self) {
         self.is_breaking.store(true, Ordering::Relaxed);
     }
 
-    /// Hands out all tasks again that were handed out.
-    pub(super) fn hand_out_again(&self) {
+    /// Ends all leases at once.
+    pub(crate) fn hand_out_again(&self) {
         self.state.lock().tasks.values_mut().for_each(|entry| *entry = Entry { lease: None, from: None, ..*entry });
         self.changed.notify_waiters();
     }
 
-    /// Every call fails from now on, or none does.
-    pub(super) fn set_down(&self, is_down: bool) {
+    pub(crate) fn set_down(&self, is_down: bool) {
         self.is_down.store(is_down, Ordering::Relaxed);
     }
 
-    /// The ends of leases are lost from now on, or none is.
-    pub(super) fn set_loses_ends(&self, loses_ends: bool) {
+    /// Sets whether the ends of leases are lost.
+    pub(crate) fn set_loses_ends(&self, loses_ends: bool) {
         self.loses_ends.store(loses_ends, Ordering::Relaxed);
     }
 
-    /// How often leases were extended.
-    pub(super) fn extensions(&self) -> u64 {
+    pub(crate) fn extensions(&self) -> u64 {
         self.state.lock().extensions
     }
 
-    /// How often all that was sent has left.
-    pub(super) fn flushes(&self) -> u64 {
+    /// Number of flushes so far.
+    pub(crate) fn flushes(&self) -> u64 {
         self.state.lock().flushes
     }
 
-    /// How many tasks were handed out so far.
-    pub(super) fn leases(&self) -> u64 {
+    pub(crate) fn leases(&self) -> u64 {
         self.state.lock().leases
     }
 
-    /// Most tasks that were in the queue at a time.
-    pub(super) fn most(&self) -> usize {
+    /// Largest number of tasks in the queue at a time.
+    pub(crate) fn most(&self) -> usize {
         self.state.lock().most
     }
 
@@ -125,11 +119,11 @@ impl MemoryQueue {
         if self.is_down.load(Ordering::Relaxed) { Err(QueueError::new("it is down")) } else { Ok(()) }
     }
 
-    fn next(&self, lane: Lane) -> Option<(Task, u64, u64)> {
+    fn next(&self, class: TaskClass) -> Option<(Task, u64, u64)> {
         let mut state = self.state.lock();
         let (now, number) = (Instant::now(), state.leases + 1);
         let is_free =
-            |(task, entry): &(&Task, &mut Entry)| task.lane == lane && entry.from.is_none_or(|from| from <= now);
+            |(task, entry): &(&Task, &mut Entry)| task.class == class && entry.from.is_none_or(|from| from <= now);
         let (task, entry) = state.tasks.iter_mut().find(is_free)?;
         *entry = Entry { deliveries: entry.deliveries + 1, from: Some(now + self.lease_time), lease: Some(number) };
         let next = (*task, number, entry.deliveries);
@@ -160,13 +154,13 @@ impl Queue for SharedQueue {
         Ok(self.0.state.lock().tasks.keys().copied().collect())
     }
 
-    async fn counts(&self, lane: Lane) -> Result<QueueCounts, QueueError> {
+    async fn counts(&self, class: TaskClass) -> Result<QueueCounts, QueueError> {
         self.0.check()?;
         let state = self.0.state.lock();
-        let entries = || state.tasks.iter().filter(|(task, _)| task.lane == lane);
+        let entries = || state.tasks.iter().filter(|(task, _)| task.class == class);
         let leased = entries().filter(|(_, entry)| entry.from.is_some()).count() as u64;
         let waiting = entries().count() as u64 - leased;
-        Ok(QueueCounts { waiting, leased, takers: state.takers[lane as usize] })
+        Ok(QueueCounts { waiting, leased, takers: state.takers[class as usize] })
     }
 
     async fn has_worker(&self) -> Result<bool, QueueError> {
@@ -187,13 +181,13 @@ impl Queue for SharedQueue {
         std::mem::take(&mut self.0.state.lock().reports)
     }
 
-    async fn take(&self, lane: Lane) -> Result<Option<MemoryLease>, QueueError> {
+    async fn take(&self, class: TaskClass) -> Result<Option<MemoryLease>, QueueError> {
         const LOOK: Duration = Duration::from_millis(5);
         self.0.check()?;
-        let _taker = Taker::new(&self.0, lane);
+        let _taker = Taker::new(&self.0, class);
         let begun = Instant::now();
         loop {
-            if let Some((task, number, deliveries)) = self.0.next(lane) {
+            if let Some((task, number, deliveries)) = self.0.next(class) {
                 return Ok(Some(MemoryLease { queue: Arc::clone(&self.0), task, number, deliveries }));
             }
             if begun.elapsed() >= self.0.take_time {
@@ -208,13 +202,13 @@ impl Queue for SharedQueue {
     }
 }
 
-/// Counts a call that waits for a task.
-struct Taker<'q>(&'q MemoryQueue, Lane);
+/// Counts a waiting call of `take` until dropped.
+struct Taker<'q>(&'q MemoryQueue, TaskClass);
 
 impl<'q> Taker<'q> {
-    fn new(queue: &'q MemoryQueue, lane: Lane) -> Self {
-        queue.state.lock().takers[lane as usize] += 1;
-        Self(queue, lane)
+    fn new(queue: &'q MemoryQueue, class: TaskClass) -> Self {
+        queue.state.lock().takers[class as usize] += 1;
+        Self(queue, class)
     }
 }
 
@@ -224,7 +218,7 @@ impl Drop for Taker<'_> {
     }
 }
 
-/// Counts a worker.
+/// Counts a worker until dropped.
 struct Attendant<'q>(&'q MemoryQueue);
 
 impl<'q> Attendant<'q> {

@@ -1,12 +1,11 @@
-//! Jobs on many machines: files in a bucket, and a queue that hands out chunks (docs/adr/0050).
+//! Jobs on many machines: files in a bucket, and a queue that hands out chunks (docs/adr/0024).
 //!
-//! The files are the truth, and the queue is disposable. Only this part names the crates of a store and of a queue.
+//! The files are authoritative; the queue is disposable. No other module names the crates of object stores and NATS.
 
 mod bucket;
 mod connection;
 mod figures;
 mod jetstream;
-mod login;
 mod maker;
 #[cfg(test)]
 mod memory_queue;
@@ -17,7 +16,6 @@ mod queue;
 mod reading;
 mod refusals;
 mod shares;
-mod silence;
 mod suspects;
 mod task;
 mod worker;
@@ -29,7 +27,7 @@ pub use maker::Maker;
 pub use objects::{OpenError, find_files, open_files};
 pub use offers::Offers;
 pub use queue::{Lease, Queue, QueueCounts, QueueError, Trouble};
-pub use task::{Lane, Task, Work};
+pub use task::{Task, TaskClass, Work};
 pub use worker::Worker;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Files of jobs in a bucket.
+//! Job files as objects in a bucket.
 
 use std::error::Error;
 use std::fmt::{self, Debug};
@@ -14,49 +14,49 @@ use object_store::client::{HttpError, HttpErrorKind};
 use object_store::list::PaginatedListOptions;
 use object_store::path::Path;
 use object_store::{Error as StoreError, ObjectStoreExt, PutMode, PutPayload};
+use taquin_bulk::{Created, Directory, DirectoryUse, Files, WriteFile, too_long};
 use tokio::runtime::Handle;
 
 use super::bucket::{Bucket, BucketError, message, open_bucket};
-use crate::jobs::{Created, Directory, DirectoryUse, Files, WriteFile, too_long};
 
 #[cfg(test)]
 mod tests;
 
-/// How often an object is created anew, after the store has said that it exists and then that it does not.
+/// Attempts to create an object that the store first calls existing, then missing.
 const MAX_CREATIONS: u32 = 6;
 
-/// Pause before the second creation. It doubles with each further one.
+/// Pause before the second attempt. It doubles with each further one.
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 
-/// Why a place for files cannot be opened. Its message has no credentials.
+/// The reason why a place for files cannot be opened. The message contains no credentials.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// The URL or the environment is wrong.
     #[error(transparent)]
     Bucket(#[from] BucketError),
-    /// A service without a queue has the directory, or a command writes into it.
+    /// A service without a queue, or a command, uses the directory.
     #[error("{0} is in use by a service without --nats, or by `taquin batch`, with which no service may share it")]
     InUse(PathBuf),
     /// The directory cannot be created.
     #[error("directory {path}: {source}")]
     Directory {
-        /// Where it is.
+        /// Path of the directory.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
 }
 
-/// Opens the place with this URL: a directory, as `/d` or `file:///d`, or a bucket, as `s3://bucket/prefix` or
-/// `gs://bucket/prefix`. The path of a `file` URL is not decoded. No request is made, so a bucket may be missing.
+/// Opens the place at this URL: a directory, as `/d` or `file:///d`, or a bucket, as `s3://bucket/prefix` or
+/// `gs://bucket/prefix`. The path of a `file` URL is not decoded. Sends no request, so a bucket may be missing.
 ///
-/// Endpoints, credentials, and other options of buckets come from the variables of the environment that begin with
-/// `AWS_` and `GOOGLE_`, such as `AWS_ENDPOINT_URL` and `GOOGLE_APPLICATION_CREDENTIALS`. An endpoint with `http://` is
-/// used without TLS; all others need the certificates of the system, or those of `SSL_CERT_FILE`. A request takes at
-/// most 30 s, and is repeated up to three times, unless 10 s have passed since the first.
+/// Endpoints, credentials, and other options of buckets come from environment variables that begin with `AWS_` and
+/// `GOOGLE_`, such as `AWS_ENDPOINT_URL` and `GOOGLE_APPLICATION_CREDENTIALS`. An endpoint with `http://` uses no TLS;
+/// others need the certificates of the system, or of `SSL_CERT_FILE`. A request takes at most 30 s, and is retried up
+/// to three times within 10 s of the first attempt.
 ///
-/// The files of a bucket block the calling thread on `runtime`, which has to have threads of its own. They panic on a
-/// thread of a runtime.
+/// The files of a bucket block the calling thread on `runtime`, which needs threads of its own. They panic on a thread
+/// of a runtime.
 ///
 /// # Errors
 /// [`OpenError`].
@@ -67,8 +67,8 @@ pub fn open_files(url: &str, runtime: &Handle) -> Result<Arc<dyn Files>, OpenErr
     find_files(url, runtime)
 }
 
-/// Opens the place with this URL as [`open_files`] does, without creating a directory. One that is missing has no
-/// files, and is not locked.
+/// Opens the place at this URL like [`open_files`], but creates no directory. A missing directory has no files, and is
+/// not locked.
 ///
 /// # Errors
 /// [`OpenError`].
@@ -81,7 +81,7 @@ pub fn find_files(url: &str, runtime: &Handle) -> Result<Arc<dyn Files>, OpenErr
     Ok(Arc::new(Objects { bucket: open_bucket(url, variables)?, runtime: runtime.clone() }))
 }
 
-/// Locks a directory for processes that share it, where its file system has locks.
+/// Takes a shared lock on a directory, if its file system has locks.
 fn share(path: &FilePath) -> Result<Directory, OpenError> {
     match Directory::at(path).lock(DirectoryUse::Shared) {
         Err(TryLockError::WouldBlock) => Err(OpenError::InUse(path.to_owned())),
@@ -90,30 +90,29 @@ fn share(path: &FilePath) -> Result<Directory, OpenError> {
     }
 }
 
-/// The directory that a URL names, if it names one.
+/// The directory in a URL, if the URL names one.
 fn directory_of(url: &str) -> Option<&FilePath> {
     let directory = url.strip_prefix("file://").filter(|path| path.starts_with('/'));
     directory.or_else(|| (!url.contains("://")).then_some(url)).map(FilePath::new)
 }
 
-/// A bucket, or the objects of one whose names begin with a prefix.
+/// A bucket, or its objects with a prefix.
 ///
-/// An object appears when the store has all its bytes, and is created with the condition that there is none. Folders
-/// are only parts of names.
+/// An object appears once the store has all its bytes. Creation fails if the object exists. Folders exist only as parts
+/// of names.
 struct Objects {
     bucket: Bucket,
     runtime: Handle,
 }
 
 impl Debug for Objects {
-    /// Without the store, which has credentials.
+    /// Omits the store, which holds credentials.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Objects").field(&self.bucket.url).finish()
     }
 }
 
 impl Objects {
-    /// Waits for the store.
     fn wait<T>(&self, request: impl Future<Output = Result<T, StoreError>>) -> Result<T, StoreError> {
         self.runtime.block_on(request)
     }
@@ -127,8 +126,8 @@ impl Objects {
         Ok(if_found(self.wait(self.bucket.store.head(key)))?.is_some())
     }
 
-    /// Calls `visit` with each page of the objects in a folder whose names are greater than `after`, without those in
-    /// folders below unless `is_deep`.
+    /// Calls `visit` with each page of the objects in a folder whose names are greater than `after`. Objects in
+    /// subfolders are included if `is_deep`.
     fn pages(
         &self,
         folder: &str,
@@ -160,16 +159,16 @@ impl Objects {
     }
 }
 
-/// Some of the objects and folders in a folder.
+/// A page of a folder listing.
 struct Page<'p> {
-    /// Begin of all keys.
+    /// Prefix of all keys.
     prefix: &'p str,
     keys: &'p [&'p Path],
     folders: &'p [Path],
 }
 
 impl<'p> Page<'p> {
-    /// The name of a key in the folder; `None` for an object that stands for the folder itself.
+    /// The name of a key within the folder; `None` for the placeholder object of the folder itself.
     fn name(&self, key: &'p Path) -> Option<&'p str> {
         key.as_ref().strip_prefix(self.prefix)
     }
@@ -187,8 +186,8 @@ impl Files for Objects {
         Ok(())
     }
 
-    /// The store also says that an object exists when another creation of it is under way, which may fail, and when
-    /// the first one of a repeated request was lost on the way back. So only a look tells that it exists.
+    /// Creates an object. The store also reports a conflict while another creation is under way, which may fail, and
+    /// for a retry whose first response was lost. So only a look tells whether the object exists.
     fn put_with(&self, name: &str, write: &mut WriteFile<'_>) -> io::Result<Created> {
         let mut bytes = Vec::new();
         write(&mut bytes)?;
@@ -265,13 +264,13 @@ impl Files for Objects {
         })
     }
 
-    /// Nothing to do: what was not finished is no object.
+    /// Does nothing: an unfinished object does not exist.
     fn clean(&self, _: &str) -> io::Result<()> {
         Ok(())
     }
 }
 
-/// `None` if there is no such object. A bucket that is missing is an error.
+/// `None` if the object is missing. A missing bucket is an error.
 fn if_found<T>(result: Result<T, StoreError>) -> io::Result<Option<T>> {
     match result {
         Ok(found) => Ok(Some(found)),
@@ -281,7 +280,7 @@ fn if_found<T>(result: Result<T, StoreError>) -> io::Result<Option<T>> {
     }
 }
 
-/// An error of the store. It is never of a kind that means a damaged or missing file: what was stored may be whole.
+/// Converts an error of the store. Its kind never means a damaged or missing file: the stored bytes may be whole.
 fn to_io(error: &StoreError) -> io::Error {
     let kind = match error {
         StoreError::PermissionDenied { .. } | StoreError::Unauthenticated { .. } => ErrorKind::PermissionDenied,
@@ -297,7 +296,7 @@ fn to_io(error: &StoreError) -> io::Error {
     io::Error::new(kind, message(error))
 }
 
-/// The error of the connection that caused another.
+/// The connection error behind another error.
 fn http_error(error: &StoreError) -> Option<&HttpError> {
     let mut causes = std::iter::successors(Some(error as &(dyn Error + 'static)), |&error| error.source());
     causes.find_map(|cause| cause.downcast_ref())

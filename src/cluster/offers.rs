@@ -13,51 +13,51 @@ use tracing::Level;
 use super::queue::{LEASE_TIME, Queue, QueueCounts, QueueError, Trouble};
 use super::reading::read_jobs;
 use super::refusals::Refusals;
-use super::shares::{lane_of, places, share};
-use super::task::{Lane, Task};
+use super::shares::{class_of, places, share};
+use super::task::{Task, TaskClass};
 use crate::jobs::{Dispatch, FolderName, Job, WaitingFor};
 
 /// Offers the lowest missing chunks of all unfinished jobs to a queue, owner by owner in turn.
 ///
-/// Several processes may do so at once: their offers are the same tasks.
+/// Several processes may do so at once: they offer equal tasks.
 pub struct Offers<Q> {
     queue: Arc<Q>,
     runtime: Handle,
     memory: Mutex<Memory>,
     has_worker: AtomicBool,
     has_queue: AtomicBool,
-    counts: Mutex<LaneCounts>,
+    counts: Mutex<ClassCounts>,
 }
 
-/// What a queue has in the lanes [`Lane::ALL`].
-type LaneCounts = [QueueCounts; 2];
+/// Task counts by class, in the order of [`TaskClass::ALL`].
+type ClassCounts = [QueueCounts; 2];
 
-/// What is remembered from one comparison to the next.
+/// State kept between comparisons of queue and jobs.
 #[derive(Default)]
 struct Memory {
-    /// The tasks that the queue had.
+    /// Tasks that the queue had.
     tasks: HashSet<Task>,
-    /// Tasks that the queue has lost, and when that was noted. A worker may still be doing them.
+    /// Tasks that the queue has lost, and when the loss was noted. A worker may still be doing them.
     lost: HashMap<Task, Instant>,
-    /// When the files of a job were last read.
+    /// Time when the files of a job were last read.
     read: HashMap<FolderName, Instant>,
-    /// When a worker last reported that it cannot reach the files of a job, without a new part since.
+    /// Time of the last report that a worker cannot reach a job's files. A new part clears it.
     stuck: HashMap<FolderName, Instant>,
     /// Tasks that workers cannot do.
     refusals: Refusals,
 }
 
-/// Time between two looks at the files of a job that has no task in the queue.
+/// Time between two reads of a job's files while the job has no task in the queue.
 const LOOK_PERIOD: Duration = Duration::from_secs(10);
 
-/// Time for which a report of a worker counts: more than the longest pause before its next one.
+/// Time for which a worker's report counts: longer than the longest pause before its next report.
 const REPORT_TIME: Duration = Duration::from_secs(15);
 
-/// Offers to the queue that are under way at a time.
+/// Concurrent offers to the queue.
 const CONCURRENT_OFFERS: usize = 64;
 
 impl<Q: Queue> Offers<Q> {
-    /// Offers to this queue. It is called in a tokio runtime.
+    /// Needs a tokio runtime.
     pub fn new(queue: Arc<Q>) -> Self {
         Self {
             queue,
@@ -69,7 +69,7 @@ impl<Q: Queue> Offers<Q> {
         }
     }
 
-    /// What the queue had in both lanes at the last comparison; `None` if it could not be reached.
+    /// Task counts of all classes at the last comparison; `None` if the queue was unreachable.
     pub fn counts(&self) -> Option<QueueCounts> {
         let [bulk, quick] = *self.counts.lock();
         let counts = QueueCounts {
@@ -80,14 +80,14 @@ impl<Q: Queue> Offers<Q> {
         self.has_queue.load(Ordering::Relaxed).then_some(counts)
     }
 
-    /// Asks the queue what it has. Tasks come before the files are read: a task that is gone has left its part.
-    async fn ask(&self) -> Result<(LaneCounts, HashSet<Task>), QueueError> {
+    /// Asks the queue for its tasks. This comes before the files are read: a task that is gone has left its part.
+    async fn ask(&self) -> Result<(ClassCounts, HashSet<Task>), QueueError> {
         self.has_worker.store(self.queue.has_worker().await?, Ordering::Relaxed);
-        let counts = [self.queue.counts(Lane::Bulk).await?, self.queue.counts(Lane::Quick).await?];
+        let counts = [self.queue.counts(TaskClass::Bulk).await?, self.queue.counts(TaskClass::Quick).await?];
         Ok((counts, self.queue.tasks().await?))
     }
 
-    /// Reads what became of the jobs, and returns those that go on.
+    /// Reads the progress of jobs, and returns the unfinished ones.
     fn read_all<'j>(memory: &mut Memory, unfinished: &'j [Arc<Job>], tasks: &HashSet<Task>) -> Vec<&'j Arc<Job>> {
         let active: HashSet<FolderName> = memory.tasks.iter().chain(tasks).map(|task| task.folder).collect();
         let is_due = |job: &&Arc<Job>| {
@@ -118,21 +118,21 @@ impl<Q: Queue> Offers<Q> {
         going
     }
 
-    /// Chooses what to offer.
-    fn choose(memory: &mut Memory, going: &[&Arc<Job>], counts: LaneCounts, tasks: HashSet<Task>) -> Vec<Task> {
+    /// Chooses the next offers.
+    fn choose(memory: &mut Memory, going: &[&Arc<Job>], counts: ClassCounts, tasks: HashSet<Task>) -> Vec<Task> {
         let now = Instant::now();
         let gone: Vec<Task> = memory.tasks.difference(&tasks).copied().collect();
         memory.lost.retain(|task, noted| !tasks.contains(task) && now.duration_since(*noted) < LEASE_TIME);
         for task in &gone {
-            // Done ones are here too; they are not missing any more.
+            // Finished tasks are in the list too, but no job misses them any more.
             memory.lost.entry(*task).or_insert(now);
         }
         let refusals = &memory.refusals;
         let may_offer = |task: &Task| !tasks.contains(task) && !memory.lost.contains_key(task) && !refusals.has(task);
         let mut offers = Vec::new();
-        for (lane, counts) in [Lane::Bulk, Lane::Quick].into_iter().zip(counts) {
-            let ended = gone.iter().filter(|task| task.lane == lane && !refusals.has(task)).count() as u64;
-            let jobs: Vec<&Arc<Job>> = going.iter().copied().filter(|job| lane_of(job) == lane).collect();
+        for (class, counts) in [TaskClass::Bulk, TaskClass::Quick].into_iter().zip(counts) {
+            let ended = gone.iter().filter(|task| task.class == class && !refusals.has(task)).count() as u64;
+            let jobs: Vec<&Arc<Job>> = going.iter().copied().filter(|job| class_of(job) == class).collect();
             offers.extend(share(&jobs, places(counts, ended), &tasks, refusals, may_offer));
         }
         memory.tasks = tasks;
@@ -154,7 +154,7 @@ impl<Q: Queue> Offers<Q> {
         let (counts, tasks) = match self.runtime.block_on(self.ask()) {
             Ok(asked) => asked,
             Err(error) => {
-                // What is done is told all the same.
+                // Progress is read and reported even without a queue.
                 let known = memory.tasks.clone();
                 for job in Self::read_all(&mut memory, unfinished, &known) {
                     job.note_obstacle(WaitingFor::Queue);
@@ -178,7 +178,8 @@ impl<Q: Queue> Offers<Q> {
             job.note_tasks(tasks, has_worker, obstacle);
         }
         if offered.is_err() {
-            // Which of them the queue has is not known. The others may be at work even if it loses them now.
+            // The queue may have received some of the failed offers. A worker may be doing such a task even if the
+            // queue loses it.
             let offers: HashSet<Task> = offers.into_iter().collect();
             memory.tasks.retain(|task| !offers.contains(task));
         }
@@ -187,7 +188,7 @@ impl<Q: Queue> Offers<Q> {
 }
 
 impl Memory {
-    /// Notes what workers have reported.
+    /// Records worker reports.
     fn note(&mut self, reports: HashSet<Trouble>) {
         self.stuck.retain(|_, reported| reported.elapsed() < REPORT_TIME);
         self.refusals.forget_old();

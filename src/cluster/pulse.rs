@@ -1,4 +1,4 @@
-//! Keeps the lease of a task while the work on it goes on.
+//! Extends the lease of a task while its work makes progress.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -6,19 +6,19 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
+use taquin_bulk::Progress;
 use tokio::time::interval_at;
 
 use super::queue::{LEASE_TIME, Lease};
-use crate::jobs::Progress;
 
-/// Shows whether the work on a task goes on.
+/// Tells whether the work on a task makes progress.
 #[derive(Debug)]
-pub(super) struct Pulse(Mutex<Phase>);
+pub(crate) struct Pulse(Mutex<Phase>);
 
 /// A phase of the work.
 #[derive(Debug)]
 struct Phase {
-    /// Its number of boards grows as long as the work goes on.
+    /// Grows while the work goes on.
     progress: Arc<Progress>,
     /// Longest time without growth.
     patience: Duration,
@@ -26,17 +26,17 @@ struct Phase {
     moved: Instant,
 }
 
-/// Time between two extensions of a lease.
+/// Interval between lease extensions.
 const BEAT: Duration = LEASE_TIME.checked_div(3).expect("it is no division by zero");
 
 impl Pulse {
-    /// The pulse of work whose first phase takes so long at most.
-    pub(super) fn new(patience: Duration) -> Self {
+    /// The pulse of work whose first phase may take this long.
+    pub(crate) fn new(patience: Duration) -> Self {
         Self(Mutex::new(Phase::new(patience)))
     }
 
-    /// Begins another phase. It goes on as long as its progress grows within each such time.
-    pub(super) fn begin(&self, patience: Duration) -> Arc<Progress> {
+    /// Begins another phase. Its progress must grow within each period of `patience`.
+    pub(crate) fn begin(&self, patience: Duration) -> Arc<Progress> {
         let phase = Phase::new(patience);
         let progress = Arc::clone(&phase.progress);
         *self.0.lock() = phase;
@@ -59,8 +59,8 @@ impl Phase {
     }
 }
 
-/// Does all the work on a task, and keeps its lease meanwhile, as long as there is a pulse.
-pub(super) async fn beating<T>(lease: &impl Lease, pulse: &Pulse, work: impl Future<Output = T>) -> T {
+/// Runs the work on a task, and extends its lease while there is a pulse.
+pub(crate) async fn beating<T>(lease: &impl Lease, pulse: &Pulse, work: impl Future<Output = T>) -> T {
     tokio::select! {
         biased;
         done = work => done,
@@ -68,7 +68,7 @@ pub(super) async fn beating<T>(lease: &impl Lease, pulse: &Pulse, work: impl Fut
     }
 }
 
-/// Extends a lease until it is dropped.
+/// Extends a lease until dropped.
 async fn beat<T>(lease: &impl Lease, pulse: &Pulse) -> T {
     let mut beats = interval_at(tokio::time::Instant::now() + BEAT, BEAT);
     loop {

@@ -7,14 +7,14 @@ use std::future::Future;
 use std::str::FromStr;
 use std::time::Duration;
 
-use super::task::{Lane, Task};
+use super::task::{Task, TaskClass};
 use crate::jobs::FolderName;
 
-/// Hands out each task to one worker at a time, until one acknowledges it.
+/// Hands out each task to one worker at a time, until a worker acknowledges it.
 ///
-/// It may lose tasks, and hand them out twice: whatever it does, the files of a job say what is missing.
+/// A queue may lose a task or hand it out twice. The files of a job tell which chunks are missing.
 pub trait Queue: Debug + Send + Sync + 'static {
-    /// A task that was handed out.
+    /// A task handed out.
     type Lease: Lease;
 
     /// Adds a task, unless it is in the queue.
@@ -23,17 +23,17 @@ pub trait Queue: Debug + Send + Sync + 'static {
     /// [`QueueError`]. The task may have been added.
     fn offer(&self, task: &Task) -> impl Future<Output = Result<(), QueueError>> + Send;
 
-    /// The tasks that are in the queue, waiting or handed out.
+    /// Returns the tasks in the queue, waiting or handed out.
     ///
     /// # Errors
     /// [`QueueError`].
     fn tasks(&self) -> impl Future<Output = Result<HashSet<Task>, QueueError>> + Send;
 
-    /// Counts what it has in a lane.
+    /// Counts the tasks of a class.
     ///
     /// # Errors
     /// [`QueueError`].
-    fn counts(&self, lane: Lane) -> impl Future<Output = Result<QueueCounts, QueueError>> + Send;
+    fn counts(&self, class: TaskClass) -> impl Future<Output = Result<QueueCounts, QueueError>> + Send;
 
     /// True if a worker [attends](Self::attend) now.
     ///
@@ -41,34 +41,34 @@ pub trait Queue: Debug + Send + Sync + 'static {
     /// [`QueueError`].
     fn has_worker(&self) -> impl Future<Output = Result<bool, QueueError>> + Send;
 
-    /// Has the queue know of a worker, until the future is dropped.
+    /// Announces a worker to the queue until the future is dropped.
     fn attend(&self) -> impl Future<Output = ()> + Send;
 
-    /// Tells those that call [`reports`](Self::reports) what a worker cannot do. That may be lost.
+    /// Sends a worker's report to the callers of [`reports`](Self::reports). It may be lost.
     fn report(&self, trouble: Trouble) -> impl Future<Output = ()> + Send;
 
-    /// What workers [reported](Self::report) since the last call of this process.
+    /// Returns worker [reports](Self::report) since this process last called.
     fn reports(&self) -> impl Future<Output = HashSet<Trouble>> + Send;
 
-    /// Waits for a task of a lane for at most half a minute. A future that is dropped may lose a task until its lease
-    /// is over.
+    /// Waits for a task of a class for at most half a minute. Dropping the future may lose a task until its lease
+    /// expires.
     ///
     /// # Errors
     /// [`QueueError`].
-    fn take(&self, lane: Lane) -> impl Future<Output = Result<Option<Self::Lease>, QueueError>> + Send;
+    fn take(&self, class: TaskClass) -> impl Future<Output = Result<Option<Self::Lease>, QueueError>> + Send;
 
-    /// Waits until all that was sent has left this process, for some seconds at most.
+    /// Waits until this process has sent all messages, for some seconds at most.
     fn flush(&self) -> impl Future<Output = ()> + Send;
 }
 
-/// What a worker cannot do.
+/// Something that a worker cannot do.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Trouble {
-    /// Read or write the files of a folder now.
+    /// Read or write the files of a folder at present.
     Store(FolderName),
-    /// This task, since its labels depend on another solver.
+    /// Do this task: its labels depend on another solver.
     Solver(Task),
-    /// This task, since its folder is not in the store of the worker.
+    /// Do this task: the worker's store lacks the folder.
     Missing(Task),
 }
 
@@ -85,7 +85,7 @@ impl fmt::Display for Trouble {
     }
 }
 
-/// Reads what [`Display`](fmt::Display) writes.
+/// Parses the output of [`Display`](fmt::Display).
 impl FromStr for Trouble {
     type Err = ();
 
@@ -98,59 +98,58 @@ impl FromStr for Trouble {
     }
 }
 
-/// A task that was handed out. Unless it is extended, the task is handed out again after half a
-/// minute.
+/// A task handed out. The queue hands it out again after half a minute, unless the lease is extended.
 pub trait Lease: Debug + Send + Sync + 'static {
-    /// The task.
+    /// The leased task.
     fn task(&self) -> &Task;
 
-    /// How often it was handed out, as far as the queue knows.
+    /// Number of deliveries that the queue knows of.
     fn deliveries(&self) -> u64;
 
-    /// Begins the half minute anew.
+    /// Restarts the half minute.
     ///
     /// # Errors
     /// [`QueueError`].
     fn extend(&self) -> impl Future<Output = Result<(), QueueError>> + Send;
 
-    /// Removes the task from the queue, for good.
+    /// Removes the task from the queue for good.
     ///
     /// # Errors
     /// [`QueueError`]. The task may be handed out again.
     fn done(&self) -> impl Future<Output = Result<(), QueueError>> + Send;
 
-    /// Gives the task back, to be handed out after a pause.
+    /// Returns the task to the queue, which hands it out after a pause.
     ///
     /// # Errors
     /// [`QueueError`]. The task is handed out again after half a minute.
     fn release(&self, pause: Duration) -> impl Future<Output = Result<(), QueueError>> + Send;
 }
 
-/// Time after which a task is handed out again, unless its lease is extended or over.
-pub(super) const LEASE_TIME: Duration = Duration::from_secs(if cfg!(test) { 2 } else { 30 });
+/// A task is handed out again after this time, unless its lease is extended.
+pub(crate) const LEASE_TIME: Duration = Duration::from_secs(if cfg!(test) { 2 } else { 30 });
 
-/// What a queue has.
+/// Tasks and takers of a queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct QueueCounts {
     /// Tasks that wait for a worker.
     pub waiting: u64,
-    /// Tasks that were handed out.
+    /// Tasks handed out.
     pub leased: u64,
-    /// Calls of [`Queue::take`] that wait for a task.
+    /// Waiting calls of [`Queue::take`].
     pub takers: u64,
 }
 
-/// Why a queue cannot do something now.
+/// The reason why a queue cannot do something at present.
 #[derive(Debug, thiserror::Error)]
 #[error("the queue: {0}")]
 pub struct QueueError(#[source] Box<dyn Error + Send + Sync>);
 
 impl QueueError {
     /// An error with this cause.
-    pub(super) fn new(cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+    pub(crate) fn new(cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self(cause.into())
     }
 }
 
 #[cfg(test)]
-pub(super) mod tests;
+pub(crate) mod tests;

@@ -1,21 +1,23 @@
-//! Reads what became of jobs, some at a time, since each takes some requests to a store.
+//! Reads the progress of jobs concurrently, since each read takes some requests to a store.
 
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::jobs::{Job, JobError, map_in_order};
+use taquin_bulk::{JobError, map_in_order};
 
-/// Jobs that are read at a time.
+use crate::jobs::Job;
+
+/// Concurrent reads.
 const CONCURRENT_READS: usize = 16;
 
-/// Time after which no further job is read if the store fails.
+/// Once the store fails, no further job is read after this time.
 const READ_TIME: Duration = Duration::from_millis(if cfg!(test) { 200 } else { 5000 });
 
-/// Reads these jobs. Each comes with whether it has new parts. Once the store has failed for some seconds, the rest are
-/// not read, and have an error.
-pub(super) fn read_jobs<'j>(jobs: &[&'j Arc<Job>]) -> Vec<(&'j Arc<Job>, Result<bool, JobError>)> {
+/// Reads these jobs. Returns for each whether it has new parts. Once the store has failed for some seconds, the
+/// remaining jobs get an error without being read.
+pub(crate) fn read_jobs<'j>(jobs: &[&'j Arc<Job>]) -> Vec<(&'j Arc<Job>, Result<bool, JobError>)> {
     read_each(jobs, |job| job.read_progress(), |job| job.stored().file_error("", ErrorKind::TimedOut.into()))
 }
 

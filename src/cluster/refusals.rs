@@ -1,4 +1,4 @@
-//! Tasks that workers cannot do: those of one job must not fill the queue, nor take the places of other jobs.
+//! Tasks that workers cannot do. They must neither fill the queue nor displace the tasks of other jobs.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -7,11 +7,11 @@ use super::queue::LEASE_TIME;
 use super::task::Task;
 use crate::jobs::{FolderName, WaitingFor};
 
-/// What workers have lately refused and made, by the folder of the job.
+/// Recent refusals of workers, and recent new parts, by job folder.
 #[derive(Debug, Default)]
-pub(super) struct Refusals {
+pub(crate) struct Refusals {
     refused: HashMap<FolderName, Refused>,
-    /// When there last was a new part.
+    /// Time of the last new part.
     made: HashMap<FolderName, Instant>,
 }
 
@@ -19,25 +19,25 @@ pub(super) struct Refusals {
 struct Refused {
     why: WaitingFor,
     last: Instant,
-    /// The tasks that rest, and since when.
+    /// The resting tasks, and since when they rest.
     tasks: HashMap<Task, Instant>,
 }
 
 /// Time for which a refused task is not offered again.
 const REST: Duration = LEASE_TIME;
 
-/// Time for which a refusal counts, and a part of another worker.
+/// Time for which a refusal, or a part made by another worker, counts.
 const REFUSAL_TIME: Duration = LEASE_TIME.saturating_mul(3);
 
-/// Tasks of a job that no worker makes which are out or rest at a time.
+/// Limit of queued and resting tasks of a job that no worker makes.
 const TRIALS: usize = 8;
 
-/// Resting tasks of a job that some workers make, and others refuse.
+/// Limit of resting tasks of a job that some workers make and others refuse.
 const TRIALS_BESIDE: usize = 256;
 
 impl Refusals {
-    /// Notes that a worker has refused a task.
-    pub(super) fn note(&mut self, task: Task, why: WaitingFor) {
+    /// Records a refused task.
+    pub(crate) fn note(&mut self, task: Task, why: WaitingFor) {
         let now = Instant::now();
         let new = || Refused { why, last: now, tasks: HashMap::new() };
         let refused = self.refused.entry(task.folder).or_insert_with(new);
@@ -45,13 +45,13 @@ impl Refusals {
         refused.tasks.insert(task, now);
     }
 
-    /// Notes that there are new parts of a job.
-    pub(super) fn note_parts(&mut self, folder: FolderName) {
+    /// Records new parts of a job.
+    pub(crate) fn note_parts(&mut self, folder: FolderName) {
         self.made.insert(folder, Instant::now());
     }
 
-    /// Forgets what was too long ago.
-    pub(super) fn forget_old(&mut self) {
+    /// Drops old records.
+    pub(crate) fn forget_old(&mut self) {
         self.made.retain(|_, made| made.elapsed() < REFUSAL_TIME);
         self.refused.retain(|_, refused| refused.last.elapsed() < REFUSAL_TIME);
         for refused in self.refused.values_mut() {
@@ -60,12 +60,12 @@ impl Refusals {
     }
 
     /// True if a task rests.
-    pub(super) fn has(&self, task: &Task) -> bool {
+    pub(crate) fn has(&self, task: &Task) -> bool {
         self.refused.get(&task.folder).is_some_and(|refused| refused.tasks.contains_key(task))
     }
 
-    /// How many tasks of a job may be offered, if it has so many in the queue.
-    pub(super) fn room(&self, folder: FolderName, out: usize) -> usize {
+    /// Number of tasks that a job may add, with `out` tasks in the queue.
+    pub(crate) fn room(&self, folder: FolderName, out: usize) -> usize {
         match self.refused.get(&folder) {
             None => usize::MAX,
             Some(refused) if self.is_made(folder) => TRIALS_BESIDE.saturating_sub(refused.tasks.len()),
@@ -73,8 +73,8 @@ impl Refusals {
         }
     }
 
-    /// Why no worker makes a job.
-    pub(super) fn obstacle(&self, folder: FolderName) -> Option<WaitingFor> {
+    /// The reason why no worker makes a job.
+    pub(crate) fn obstacle(&self, folder: FolderName) -> Option<WaitingFor> {
         self.refused.get(&folder).filter(|_| !self.is_made(folder)).map(|refused| refused.why)
     }
 
@@ -86,11 +86,11 @@ impl Refusals {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cluster::task::{Lane, Work};
+    use crate::cluster::task::{TaskClass, Work};
 
     fn task(chunk: u64) -> Task {
         let (job, folder) = ("1".repeat(32).parse().unwrap(), "2".repeat(32).parse().unwrap());
-        Task { lane: Lane::Bulk, job, folder, work: Work::Chunk(chunk) }
+        Task { class: TaskClass::Bulk, job, folder, work: Work::Chunk(chunk) }
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Which tasks a queue gets next: those of all owners and jobs in turn.
+//! Chooses the next tasks for the queue, fairly among owners and jobs.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, HashSet, VecDeque};
@@ -6,27 +6,26 @@ use std::sync::Arc;
 
 use super::queue::QueueCounts;
 use super::refusals::Refusals;
-use super::task::{Lane, Task, Work};
+use super::task::{Task, TaskClass, Work};
 use crate::jobs::{FolderName, Job, JobOwner};
 
-/// Processor time of a job whose tasks are quick, in seconds.
+/// Processor time up to which the tasks of a job are quick, in seconds.
 const QUICK: f64 = 10.0;
 
-/// The lane of the tasks of a job.
-pub(super) fn lane_of(job: &Job) -> Lane {
-    if job.core_seconds() <= QUICK { Lane::Quick } else { Lane::Bulk }
+pub(crate) fn class_of(job: &Job) -> TaskClass {
+    if job.core_seconds() <= QUICK { TaskClass::Quick } else { TaskClass::Bulk }
 }
 
-/// Number of tasks to add: so that as many wait as there are idle workers, a quarter of those at work or as many as
-/// end in two periods, and one. The queue stays short, so that those of another owner come soon.
-pub(super) fn places(counts: QueueCounts, ended: u64) -> usize {
+/// Number of tasks to add. The queue should hold one for each idle worker, then a quarter of the leased tasks or as
+/// many as end in two periods, and one. A short queue lets another owner's tasks come soon.
+pub(crate) fn places(counts: QueueCounts, ended: u64) -> usize {
     let wanted = counts.takers + (counts.leased / 4).max(2 * ended) + 1;
     wanted.saturating_sub(counts.waiting) as usize
 }
 
-/// Gives each place to the owner with the fewest tasks in the queue, and there to the job with the fewest, as long as
-/// there are tasks that may be offered.
-pub(super) fn share(
+/// Gives each place to the owner with the fewest tasks in the queue, and there to the job with the fewest, while tasks
+/// may be offered.
+pub(crate) fn share(
     jobs: &[&Arc<Job>],
     places: usize,
     tasks: &HashSet<Task>,
@@ -53,7 +52,7 @@ pub(super) fn share(
     while chosen.len() < places
         && let Some((Reverse(out), at)) = turns.pop()
     {
-        // A job without a task leaves, and an owner without a job.
+        // A job without a task leaves; so does an owner without a job.
         let Some(mut share) = shares[at].pop() else { continue };
         let Some(task) = share.next.pop_front() else {
             turns.push((Reverse(out), at));
@@ -67,7 +66,7 @@ pub(super) fn share(
     chosen
 }
 
-/// What a job has in the queue, and what it may have there next. The greatest is the one whose turn it is.
+/// Queued and next tasks of a job. The greatest comes next.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct JobShare {
     out: Reverse<usize>,
@@ -75,9 +74,9 @@ struct JobShare {
     next: VecDeque<Task>,
 }
 
-/// The first tasks of a job that may be offered: so many chunks at most, or the end.
+/// The next tasks of a job that may be offered: at most `count` chunks, or the end.
 fn next_tasks(job: &Job, count: usize, may_offer: impl Fn(&Task) -> bool) -> VecDeque<Task> {
-    let task = |work| Task { lane: lane_of(job), job: job.id(), folder: job.folder(), work };
+    let task = |work| Task { class: class_of(job), job: job.id(), folder: job.folder(), work };
     let (mut tasks, mut is_complete) = (VecDeque::new(), true);
     job.missing_chunks(|chunk| {
         is_complete = false;

@@ -1,70 +1,67 @@
-//! Finds boards whose search ends the process, so that the other boards of their chunk get a label.
+//! Finds the boards whose search ends the process, so that all other boards of their chunk get a label.
 //!
-//! A worker that labels a chunk with care creates a file before each run of rows. If the process disappears, the last
-//! of these files says where, and the next attempt splits that run. A single row at which three attempts in a row have
-//! ended is not searched any more.
+//! A worker in an isolated attempt creates a file before each range of rows. If the process dies, the last of these
+//! files gives the range, and the next attempt splits it. A row that ended three attempts in succession is not searched
+//! again.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::jobs::{JobError, StoredJob};
+use taquin_bulk::{JobError, StoredJob};
 
-/// Rows of a chunk, counted from its first one.
+/// Rows of a chunk, counted from its first row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Run {
-    pub(super) first: u64,
-    pub(super) rows: u64,
+pub(crate) struct RowRange {
+    pub(crate) first: u64,
+    pub(crate) rows: u64,
 }
 
-/// One attempt to label a chunk with care.
+/// One isolated attempt to label a chunk.
 #[derive(Debug)]
-pub(super) struct Attempt<'j> {
+pub(crate) struct Attempt<'j> {
     job: &'j StoredJob,
     chunk: u64,
     number: u64,
-    /// The run in which the last attempt ended.
-    suspicion: Option<Run>,
+    /// The range in which the last attempt ended.
+    suspicion: Option<RowRange>,
     /// Rows that are not searched.
     failed: BTreeSet<u64>,
 }
 
-/// Folder with a file for each run that was begun: `CHUNK-ATTEMPT-FIRST-ROWS`.
+/// Folder with a file for each range begun: `CHUNK-ATTEMPT-FIRST-ROWS`.
 const TRYING: &str = "trying";
-/// Folder with a file for each board that is not searched any more.
+/// Folder with a file for each row that is not searched again.
 const FAILED: &str = "failed";
-/// First row of the file that says that an attempt was given up in good order.
+/// First row in the file of an attempt that ended in good order.
 const GIVEN_UP: u64 = 9_999_999_999;
-/// Number of runs that a suspicious one is split into.
-const RUNS: u64 = 16;
-/// Attempts that have to end at a row until it is not searched any more.
+/// Number of ranges that a suspicious one is split into.
+const RANGES: u64 = 16;
+/// Attempts that must end at a row before it is not searched again.
 const PROOF: usize = 3;
 
 impl<'j> Attempt<'j> {
-    /// Begins another attempt: notes where the ones before have ended.
-    ///
-    /// # Errors
-    /// [`JobError`] if the store fails.
-    pub(super) fn begin(job: &'j StoredJob, chunk: u64) -> Result<Self, JobError> {
-        let mut attempts: BTreeMap<u64, Run> = BTreeMap::new();
-        for [of, attempt, first, rows] in runs_of(job, chunk)? {
-            let last = attempts.entry(attempt).or_insert(Run { first, rows });
+    /// Begins an attempt: finds the ranges in which earlier attempts ended.
+    pub(crate) fn begin(job: &'j StoredJob, chunk: u64) -> Result<Self, JobError> {
+        let mut attempts: BTreeMap<u64, RowRange> = BTreeMap::new();
+        for [of, attempt, first, rows] in ranges_of(job, chunk)? {
+            let last = attempts.entry(attempt).or_insert(RowRange { first, rows });
             if of == chunk && first >= last.first {
-                *last = Run { first, rows };
+                *last = RowRange { first, rows };
             }
         }
         let number = attempts.last_key_value().map_or(1, |(last, _)| last + 1);
-        let ends: Vec<Run> = attempts.into_values().rev().filter(|end| end.first != GIVEN_UP).collect();
+        let ends: Vec<RowRange> = attempts.into_values().rev().filter(|end| end.first != GIVEN_UP).collect();
         let mut attempt = Self { job, chunk, number, suspicion: ends.first().copied(), failed: BTreeSet::new() };
         attempt.failed = attempt.failed_rows()?;
         if let Some(row) = attempt.proven(&ends) {
             attempt.note_failed(row)?;
         }
-        attempt.suspicion = attempt.suspicion.filter(|run| run.rows > 1 || !attempt.failed.contains(&run.first));
+        attempt.suspicion = attempt.suspicion.filter(|range| range.rows > 1 || !attempt.failed.contains(&range.first));
         Ok(attempt)
     }
 
-    /// The row at which the last attempts have ended, if that is proof.
-    fn proven(&self, ends: &[Run]) -> Option<u64> {
-        let last = *ends.first().filter(|run| run.rows == 1)?;
+    /// The row at which the last attempts ended, if they prove it.
+    fn proven(&self, ends: &[RowRange]) -> Option<u64> {
+        let last = *ends.first().filter(|range| range.rows == 1)?;
         let is_proven = ends.len() >= PROOF && ends[..PROOF].iter().all(|end| *end == last);
         (is_proven && !self.failed.contains(&last.first)).then_some(last.first)
     }
@@ -95,66 +92,59 @@ impl<'j> Attempt<'j> {
         created.map(drop).map_err(|error| self.job.file_error(&name, error))
     }
 
-    /// The runs of this attempt, in their order: those of the suspicious rows are short.
-    pub(super) fn runs(&self) -> Vec<Run> {
+    /// The ranges of this attempt, in order. The suspicious one is split into short ranges.
+    pub(crate) fn ranges(&self) -> Vec<RowRange> {
         let boards = self.job.spec().boards_of(self.chunk);
-        let all = Run { first: 0, rows: boards.end - boards.start };
+        let all = RowRange { first: 0, rows: boards.end - boards.start };
         let suspicious = self.suspicion.unwrap_or(all);
         let (from, to) = (suspicious.first, suspicious.first + suspicious.rows);
-        let step = suspicious.rows.div_ceil(RUNS);
+        let step = suspicious.rows.div_ceil(RANGES);
         let short = (0..suspicious.rows.div_ceil(step)).map(|nth| {
             let first = from + nth * step;
-            Run { first, rows: step.min(to - first) }
+            RowRange { first, rows: step.min(to - first) }
         });
-        let before = Run { first: 0, rows: from };
-        let after = Run { first: to, rows: all.rows - to };
-        let runs = std::iter::once(before).chain(short).chain([after]);
-        runs.filter(|run| run.rows > 0).collect()
+        let before = RowRange { first: 0, rows: from };
+        let after = RowRange { first: to, rows: all.rows - to };
+        let ranges = std::iter::once(before).chain(short).chain([after]);
+        ranges.filter(|range| range.rows > 0).collect()
     }
 
-    /// Notes that a run begins.
-    ///
-    /// # Errors
-    /// [`JobError`] if the store fails.
-    pub(super) fn mark(&self, run: Run) -> Result<(), JobError> {
+    /// Records that a range begins.
+    pub(crate) fn mark(&self, range: RowRange) -> Result<(), JobError> {
         let Self { chunk, number, .. } = self;
-        let Run { first, rows } = run;
+        let RowRange { first, rows } = range;
         self.create(TRYING, &format!("{chunk:010}-{number:010}-{first:010}-{rows:010}"), b"")
     }
 
-    /// Notes that the attempt ends without having ended the process.
-    ///
-    /// # Errors
-    /// [`JobError`] if the store fails.
-    pub(super) fn give_up(&self) -> Result<(), JobError> {
-        self.mark(Run { first: GIVEN_UP, rows: 0 })
+    /// Records that the attempt ends in good order.
+    pub(crate) fn give_up(&self) -> Result<(), JobError> {
+        self.mark(RowRange { first: GIVEN_UP, rows: 0 })
     }
 
-    /// True if a row is searched.
-    pub(super) fn is_searched(&self, row: u64) -> bool {
+    pub(crate) fn is_searched(&self, row: u64) -> bool {
         !self.failed.contains(&row)
     }
 }
 
-/// The runs that were begun of a chunk: chunk, attempt, first row, rows.
-fn runs_of(job: &StoredJob, chunk: u64) -> Result<Vec<[u64; 4]>, JobError> {
-    let mut runs = Vec::new();
+/// The ranges begun in a chunk: chunk, attempt, first row, rows.
+fn ranges_of(job: &StoredJob, chunk: u64) -> Result<Vec<[u64; 4]>, JobError> {
+    let mut ranges = Vec::new();
     let mut note = |name: &str| {
         let numbers: Option<Vec<u64>> = name.split('-').map(|number| number.parse().ok()).collect();
-        runs.extend(numbers.and_then(|numbers| <[u64; 4]>::try_from(numbers).ok()).filter(|run| run[0] == chunk));
+        ranges.extend(numbers.and_then(|numbers| <[u64; 4]>::try_from(numbers).ok()).filter(|range| range[0] == chunk));
     };
     let listed = job.files().list_after(TRYING, &format!("{chunk:010}"), &mut note);
     listed.map_err(|error| job.file_error(TRYING, error))?;
-    Ok(runs)
+    Ok(ranges)
 }
 
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
+    use taquin_bulk::test_files::FilesInMemory;
+    use taquin_bulk::{JobBoards, JobSpec, Recipe, RequestedLimits, Want};
 
     use super::*;
-    use crate::jobs::{FilesInMemory, JobBoards, JobSpec, Recipe};
-    use crate::service::{RequestedLimits, Want};
     use taquin_solver::heuristic::Tier;
     use taquin_solver::{Board, RandomSource, Size, SplitMix};
 
@@ -175,11 +165,11 @@ mod tests {
     fn survives(job: &StoredJob, chunk: u64, deadly: &[u64], mut ends_now: impl FnMut() -> bool) -> bool {
         let attempt = Attempt::begin(job, chunk).unwrap();
         let mut next = 0;
-        for run in attempt.runs() {
-            assert_eq!(run.first, next, "no row is left out, and none comes twice");
-            next += run.rows;
-            attempt.mark(run).unwrap();
-            let is_deadly = |row: &u64| (run.first..next).contains(row) && attempt.is_searched(*row);
+        for range in attempt.ranges() {
+            assert_eq!(range.first, next, "no row is left out, and none comes twice");
+            next += range.rows;
+            attempt.mark(range).unwrap();
+            let is_deadly = |row: &u64| (range.first..next).contains(row) && attempt.is_searched(*row);
             if deadly.iter().any(is_deadly) || ends_now() {
                 return false;
             }
@@ -244,7 +234,7 @@ mod tests {
         let job = job(300, 300);
         for _ in 0..20 {
             let attempt = Attempt::begin(&job, 0).unwrap();
-            attempt.mark(attempt.runs()[0]).unwrap();
+            attempt.mark(attempt.ranges()[0]).unwrap();
             attempt.give_up().unwrap();
         }
         assert!(survives(&job, 0, &[], || false));

@@ -1,4 +1,4 @@
-//! What a queue hands out.
+//! The tasks that a queue hands out.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,32 +7,32 @@ use taquin_solver::{Named, named};
 
 use crate::jobs::{FolderName, JobId};
 
-/// Tasks that are handed out beside those of other lanes.
+/// Class of a task. Each class has its own order in the queue.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Lane {
-    /// Those of jobs that take long.
+pub enum TaskClass {
+    /// Tasks of long jobs.
     Bulk,
-    /// Those of jobs of some seconds. Each worker does one of them at a time beside the others, so that they do not
-    /// wait for chunks of long jobs.
+    /// Tasks of jobs of some seconds. Each worker does one at a time beside the bulk tasks, so that a quick task does
+    /// not wait for chunks of long jobs.
     Quick,
 }
 
-named!(Lane { Bulk => "bulk", Quick => "quick" });
+named!(TaskClass { Bulk => "bulk", Quick => "quick" });
 
-/// One piece of the work on a job.
+/// A unit of work on a job.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Task {
-    /// That of all tasks of the job.
-    pub lane: Lane,
+    /// Class of all tasks of the job.
+    pub class: TaskClass,
     /// The job.
     pub job: JobId,
-    /// The folder with the job's files. A job that was deleted and created again has another one.
+    /// The job's folder. A job that was deleted and created again has a new one.
     pub folder: FolderName,
-    /// What is to be done.
+    /// The work to do.
     pub work: Work,
 }
 
-/// What is to be done for a job.
+/// The work of a task.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Work {
     /// Label the boards of this chunk, and store its part.
@@ -43,11 +43,11 @@ pub enum Work {
 
 const END: &str = "end";
 
-/// As the last tokens of a subject: `LANE.ID.FOLDER.CHUNK`, or `LANE.ID.FOLDER.end`.
+/// Formats as the last tokens of a subject: `CLASS.ID.FOLDER.CHUNK`, or `CLASS.ID.FOLDER.end`.
 impl fmt::Display for Task {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { lane, job, folder, work } = self;
-        write!(f, "{}.{job}.{folder}.", lane.name())?;
+        let Self { class, job, folder, work } = self;
+        write!(f, "{}.{job}.{folder}.", class.name())?;
         match work {
             Work::Chunk(chunk) => write!(f, "{chunk}"),
             Work::End => f.write_str(END),
@@ -55,18 +55,18 @@ impl fmt::Display for Task {
     }
 }
 
-/// Reads what [`Display`](fmt::Display) writes.
+/// Parses the output of [`Display`](fmt::Display).
 impl FromStr for Task {
     type Err = ();
 
     fn from_str(text: &str) -> Result<Self, ()> {
         let mut tokens = text.split('.');
-        let [Some(lane), Some(job), Some(folder), Some(work), None] = std::array::from_fn(|_| tokens.next()) else {
+        let [Some(class), Some(job), Some(folder), Some(work), None] = std::array::from_fn(|_| tokens.next()) else {
             return Err(());
         };
         let work = if work == END { Work::End } else { Work::Chunk(work.parse().map_err(drop)?) };
-        let lane = Lane::from_name(lane).ok_or(())?;
-        Ok(Self { lane, job: job.parse()?, folder: folder.parse()?, work })
+        let class = TaskClass::from_name(class).ok_or(())?;
+        Ok(Self { class, job: job.parse()?, folder: folder.parse()?, work })
     }
 }
 
@@ -78,8 +78,8 @@ mod tests {
     fn a_task_is_read_as_written() {
         let (job, folder) = ("0".repeat(32).parse().unwrap(), "f".repeat(32).parse().unwrap());
         for work in [Work::Chunk(0), Work::Chunk(u64::MAX), Work::End] {
-            for lane in [Lane::Bulk, Lane::Quick] {
-                let task = Task { lane, job, folder, work };
+            for class in [TaskClass::Bulk, TaskClass::Quick] {
+                let task = Task { class, job, folder, work };
                 assert_eq!(task.to_string().parse(), Ok(task));
             }
         }

@@ -3,11 +3,11 @@
 mod hooked_files;
 mod troubles;
 
+use std::future::ready;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use taquin_solver::{Board, RandomSource, Size, SplitMix};
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
@@ -15,16 +15,18 @@ use tokio::task::JoinHandle;
 use super::memory_queue::SharedQueue;
 use super::queue::LEASE_TIME;
 use super::*;
-use crate::jobs::{
-    Draft, Ended, FailingFiles, Failure, Files, FilesInMemory, Job, JobBoards, JobEngine, JobOwner, JobSettings,
-    JobSpec, JobState, JobStore, JobView, Progress, Recipe, Resources, Row, RunEnd, Shard, StoredJob, WaitingFor, run,
+use crate::jobs::{Draft, Ended, Job, JobEngine, JobOwner, JobSettings, JobState, JobStore, JobView, WaitingFor};
+use crate::service::{Metrics, Service, ServiceSettings, Tables};
+use taquin_bulk::test_files::{FailingFiles, Failure, FilesInMemory};
+use taquin_bulk::{
+    Files, JobBoards, JobSpec, Progress, Recipe, RequestedLimits, Resources, Row, RunEnd, Shard, StoredJob, Want, run,
 };
-use crate::service::{Metrics, RequestedLimits, Service, ServiceSettings, Tables, Want};
 use taquin_solver::heuristic::Tier;
+use taquin_solver::{Board, RandomSource, Size, SplitMix};
 
 const SEARCH_MEMORY: u64 = 16 << 20;
 
-/// What all processes share.
+/// State shared by all processes of a test.
 #[derive(Clone)]
 struct Place {
     files: Arc<dyn Files>,
@@ -117,7 +119,7 @@ impl RunningWorker {
         self.task.await.unwrap();
     }
 
-    /// Ends it at once. Threads finish what they have begun, and nothing comes of it.
+    /// Ends the worker at once. Its threads finish, and their results are dropped.
     fn kill(self) {
         self.task.abort();
     }
@@ -149,7 +151,7 @@ fn undisturbed(spec: &JobSpec) -> Vec<Vec<u8>> {
     let (tables, cancel) = (Tables::default(), AtomicBool::new(false));
     let metrics = Metrics::default();
     let resources =
-        Resources { tables: &tables, threads: 1, search_memory: SEARCH_MEMORY, cancel: &cancel, metrics: &metrics };
+        Resources { tables: &tables, threads: 1, search_memory: SEARCH_MEMORY, cancel: &cancel, failures: &metrics };
     assert_eq!(run(&job, Shard::WHOLE, &resources, &Progress::default()).unwrap(), RunEnd::Finished);
     assert!(job.complete().unwrap());
     files(&job)
@@ -179,7 +181,7 @@ async fn workers_make_the_parts_of_a_job_and_all_replicas_know_it() {
     assert!(place.queue.tasks().await.unwrap().is_empty());
 }
 
-/// Kills and starts, loses and repeats, in an order that the seed decides.
+/// Kills, restarts, loses and repeats, in an order that the seed determines.
 async fn disturb(place: &Place, service: &Arc<Service>, seed: u64, mut workers: Vec<RunningWorker>) {
     let mut random = SplitMix(seed);
     loop {
@@ -248,7 +250,7 @@ async fn whichever_call_of_a_worker_fails_the_job_ends_with_the_same_bytes() {
     }
 }
 
-/// Checks a job of which one call of the worker fails. Returns false if there are not so many calls.
+/// Checks a job whose worker fails at one call. Returns false if there are fewer calls.
 async fn is_call_of_a_worker_survived(
     service: &Arc<Service>,
     turn: &tokio::sync::Mutex<()>,
@@ -258,14 +260,16 @@ async fn is_call_of_a_worker_survived(
     let memory = Arc::new(FilesInMemory::default());
     let place = Place::with(Arc::clone(&memory) as _);
     let replica = place.replica(service).await;
-    let creation = turn.lock().await;
+    let (creation, runtime) = (turn.lock().await, Handle::current());
     let job = replica.create(draft(2)).await;
     drop(creation);
-    let failing = Arc::new(FailingFiles::new(memory, call, failure).off(Handle::current()));
+    // It panics on a thread of the runtime, as files block that wait for a network.
+    let off_runtime = move || runtime.block_on(ready(()));
+    let failing = Arc::new(FailingFiles::new(memory, call, failure).with_before(off_runtime));
     let worker = Place { files: Arc::clone(&failing) as _, ..place.clone() }.worker(service, 1);
     let view = replica.completed(&job).await;
     assert_eq!(view.state, JobState::Completed, "{failure:?}, call {call}: {view:?}");
-    // The last call may be the one that fails, and is made again.
+    // The failing call may be the last one, which is retried.
     until_done(&place).await;
     worker.stop().await;
     assert_eq!(files(job.stored()), undisturbed(job.stored().spec()), "{failure:?}, call {call}");

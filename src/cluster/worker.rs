@@ -1,4 +1,4 @@
-//! The loop of a worker: take a task, do it, acknowledge it (docs/adr/0050).
+//! The loop of a worker: take a task, do it, acknowledge it (docs/adr/0024).
 
 use std::future::Future;
 use std::io;
@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use taquin_bulk::{Created, JobError, Part, StoredJob};
 use tokio::sync::{Semaphore, SemaphorePermit, watch};
 use tokio::time::sleep;
 use tracing::Level;
@@ -14,11 +15,10 @@ use super::figures::{TaskResult, WorkerFigures};
 use super::maker::{Begun, CHECK_PERIOD, Maker};
 use super::pulse::{Pulse, beating};
 use super::queue::{Lease, Queue, QueueError, Trouble};
-use super::task::{Lane, Task};
-use crate::jobs::{Created, JobError, Part, StoredJob};
+use super::task::{Task, TaskClass};
 
-/// Takes tasks from a queue and does them, one on each thread. It holds one task more, so that no thread waits for the
-/// queue. One more thread does those of the quick lane.
+/// Takes tasks from a queue and does them, one on each thread. It holds one task in reserve, so that no thread waits
+/// for the queue. An extra thread does quick tasks.
 #[derive(Debug)]
 pub struct Worker<Q> {
     queue: Arc<Q>,
@@ -27,54 +27,53 @@ pub struct Worker<Q> {
     slots: usize,
     threads: Semaphore,
     stage: watch::Sender<Stage>,
-    /// True unless the last task could not be taken.
+    /// False after a failed take.
     has_queue: AtomicBool,
 }
 
-/// What a worker still does.
+/// Shutdown stage of a worker.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Stage {
     Running,
-    /// It finishes what its threads have begun.
+    /// Finishes tasks that have a thread.
     Draining,
-    /// It gives everything back.
+    /// Releases everything.
     Over,
 }
 
-/// What became of a task, and what the queue is to do with it.
+/// Result of a task, and how its lease ends.
 enum Outcome {
     Done(TaskResult),
     Release(TaskResult, Duration),
 }
 
-/// A task that others may do at once.
+/// A task that another worker may do at once.
 const RELEASED: Outcome = Outcome::Release(TaskResult::Released, Duration::ZERO);
 
-/// Time for which a lease is kept while the store does not respond. Then the task is for others too.
+/// Time for which a lease is extended while the store does not answer. Then the queue may hand the task out again.
 const STORE_PATIENCE: Duration = Duration::from_secs(if cfg!(test) { 5 } else { 600 });
 
-/// Deliveries of a chunk from which on it is labelled with care: those before may have ended with their process.
-const CARE: u64 = 3;
+/// From this delivery on, a chunk runs isolated: earlier attempts may have crashed their worker.
+const ISOLATED_FROM: u64 = 3;
 
-/// Longest pause between two attempts to reach queue or store.
+/// Longest pause between attempts to reach queue or store.
 const LONGEST_RETRY: Duration = Duration::from_secs(10);
 
-/// Time after the grace period in which everything is given back.
+/// Time after the grace period for releasing all tasks.
 const END_TIME: Duration = Duration::from_secs(5);
 
 impl<Q: Queue> Worker<Q> {
-    /// A worker with so many threads. They are those for blocking work of the runtime, which needs twice as many and
-    /// some more.
+    /// A worker with this many threads. The runtime needs twice as many threads for blocking work, and some more.
     pub fn new(queue: Arc<Q>, maker: Maker, threads: usize, figures: Arc<WorkerFigures>) -> Self {
         let (slots, threads) = (threads + 1, Semaphore::new(threads));
         let (stage, has_queue) = (watch::Sender::new(Stage::Running), AtomicBool::new(true));
         Self { queue, maker: Arc::new(maker), figures, slots, threads, stage, has_queue }
     }
 
-    /// Works until `shutdown` completes, finishes what fits into the grace period, and gives back the rest.
+    /// Runs until `shutdown` completes, finishes the tasks that fit into the grace period, and releases the rest.
     pub async fn run(&self, shutdown: impl Future<Output = ()>, grace: Duration) {
-        let lanes = std::iter::repeat_n(Lane::Bulk, self.slots).chain([Lane::Quick]);
-        let slots = futures_util::future::join_all(lanes.map(|lane| self.slot(lane)));
+        let classes = std::iter::repeat_n(TaskClass::Bulk, self.slots).chain([TaskClass::Quick]);
+        let slots = futures_util::future::join_all(classes.map(|class| self.slot(class)));
         let stop = async {
             shutdown.await;
             self.stage.send_replace(Stage::Draining);
@@ -97,14 +96,14 @@ impl<Q: Queue> Worker<Q> {
         self.queue.flush().await;
     }
 
-    /// Does one task of a lane after another.
-    async fn slot(&self, lane: Lane) {
+    /// Does the tasks of a class, one after another.
+    async fn slot(&self, class: TaskClass) {
         let mut pauses = Pauses::default();
         loop {
             let taken = tokio::select! {
                 biased;
                 () = self.reached(Stage::Draining) => return,
-                taken = self.queue.take(lane) => taken,
+                taken = self.queue.take(class) => taken,
             };
             self.note_queue(taken.as_ref().err());
             let is_well = match taken {
@@ -127,7 +126,7 @@ impl<Q: Queue> Worker<Q> {
         let _ = self.stage.subscribe().wait_for(|reached| *reached >= stage).await;
     }
 
-    /// Does a task. Returns false if this worker cannot do it, and may not be able to do others.
+    /// Does a task. Returns false if the worker cannot do it, and may fail at others.
     async fn serve(&self, lease: &Q::Lease) -> bool {
         self.figures.leases.inc();
         let outcome = self.make(lease).await;
@@ -139,7 +138,7 @@ impl<Q: Queue> Worker<Q> {
         self.figures.count(result);
         let task = lease.task();
         if let Err(error) = ended {
-            // It will be handed out again, and the part found.
+            // The queue hands the task out again, and the next worker finds the part.
             tracing::debug!(target: "taquin::worker", %task, %error, "task is not acknowledged");
         }
         !matches!(result, TaskResult::NoStore | TaskResult::Refused)
@@ -158,7 +157,7 @@ impl<Q: Queue> Worker<Q> {
         self.note_store(&begun);
         match begun {
             Ok(Begun::Nothing) => Outcome::Done(TaskResult::Existed),
-            // Both are offered again after a while. If they stayed in the queue, they would fill it.
+            // Refused tasks leave the queue, which they would fill, and are offered again later.
             Ok(Begun::OtherSolver) => {
                 self.queue.report(Trouble::Solver(task)).await;
                 Outcome::Done(TaskResult::Refused)
@@ -174,7 +173,7 @@ impl<Q: Queue> Worker<Q> {
         }
     }
 
-    /// Waits for a call; `None` once the worker is over.
+    /// Waits for a call; returns `None` in the stage `Over`.
     async fn unless_over<T>(&self, call: impl Future<Output = T>) -> Option<T> {
         tokio::select! {
             biased;
@@ -183,7 +182,7 @@ impl<Q: Queue> Worker<Q> {
         }
     }
 
-    /// A damaged job ends. If the store fails, another attempt may succeed.
+    /// Ends a damaged job. If the store failed, the task is retried.
     async fn failed(&self, task: Task, error: JobError) -> Outcome {
         const SOON: Duration = Duration::from_secs(2);
         let message = "task cannot be done";
@@ -199,7 +198,6 @@ impl<Q: Queue> Worker<Q> {
         }
     }
 
-    /// Ends a job.
     async fn end(&self, lease: &Q::Lease, pulse: &Pulse, job: Arc<StoredJob>) -> Outcome {
         let task = *lease.task();
         let (cancel, progress) = (Arc::new(AtomicBool::new(false)), pulse.begin(STORE_PATIENCE));
@@ -223,7 +221,7 @@ impl<Q: Queue> Worker<Q> {
         match ended {
             None => RELEASED,
             Some(Ok(true)) => Outcome::Done(TaskResult::Ended),
-            // It was cancelled, or a part was removed: replicas find that out, and have it made anew.
+            // The job was cancelled, or a part was removed. Replicas notice, and have the part made again.
             Some(Ok(false)) => Outcome::Done(TaskResult::Existed),
             Some(Err(error)) => self.failed(task, error).await,
         }
@@ -232,13 +230,13 @@ impl<Q: Queue> Worker<Q> {
     /// Labels the boards of a chunk, and stores its part.
     async fn chunk(&self, lease: &Q::Lease, pulse: &Pulse, job: Arc<StoredJob>, chunk: u64) -> Outcome {
         pulse.begin(Duration::MAX);
-        // Another worker makes it if no thread becomes free, as where a file system hangs.
+        // If no thread becomes free, as on a hanging file system, another worker makes the chunk.
         let patience = STORE_PATIENCE.max(Maker::board_time(&job));
         let permit = tokio::select! {
             biased;
             () = self.reached(Stage::Draining) => return RELEASED,
             () = tokio::time::sleep(patience) => return RELEASED,
-            permit = self.thread(lease.task().lane) => permit,
+            permit = self.thread(lease.task().class) => permit,
         };
         let busy = self.figures.busy();
         let labelled = self.label(lease, pulse, &job, chunk).await;
@@ -251,11 +249,11 @@ impl<Q: Queue> Worker<Q> {
         }
     }
 
-    /// Waits for a thread. That of the quick lane is free.
-    async fn thread(&self, lane: Lane) -> Option<SemaphorePermit<'_>> {
-        match lane {
-            Lane::Bulk => self.threads.acquire().await.ok(),
-            Lane::Quick => None,
+    /// Waits for a thread. The thread of quick tasks is always free.
+    async fn thread(&self, class: TaskClass) -> Option<SemaphorePermit<'_>> {
+        match class {
+            TaskClass::Bulk => self.threads.acquire().await.ok(),
+            TaskClass::Quick => None,
         }
     }
 
@@ -270,8 +268,8 @@ impl<Q: Queue> Worker<Q> {
         let (cancel, progress) = (Arc::new(AtomicBool::new(false)), pulse.begin(Maker::board_time(job)));
         let labelling = {
             let (job, cancel, progress) = (Arc::clone(job), Arc::clone(&cancel), Arc::clone(&progress));
-            let with_care = lease.deliveries() >= CARE;
-            self.with_maker(move |maker| maker.label((&job, chunk), with_care, &cancel, &progress))
+            let is_isolated = lease.deliveries() >= ISOLATED_FROM;
+            self.with_maker(move |maker| maker.label((&job, chunk), is_isolated, &cancel, &progress))
         };
         let ending = async {
             tokio::select! {
@@ -289,10 +287,9 @@ impl<Q: Queue> Worker<Q> {
         labelled
     }
 
-    /// Waits until the job of a task has ended.
     async fn over(&self, task: Task) {
         loop {
-            // The answer may be as old as the period.
+            // The answer may be a period old.
             sleep(CHECK_PERIOD / 4).await;
             if let Ok(true) = self.with_maker(move |maker| maker.is_over(task.folder)).await {
                 return;
@@ -300,7 +297,7 @@ impl<Q: Queue> Worker<Q> {
         }
     }
 
-    /// Stores a part, as often as it takes.
+    /// Stores a part; retries until it succeeds.
     async fn store(&self, lease: &Q::Lease, pulse: &Pulse, job: Arc<StoredJob>, chunk: u64, part: Part) -> Outcome {
         let (part, task) = (Arc::new(part), *lease.task());
         let mut pauses = Pauses::default();
@@ -313,7 +310,7 @@ impl<Q: Queue> Worker<Q> {
                 match stored {
                     Ok(Some(Created::New)) => return Outcome::Done(TaskResult::Stored),
                     Ok(Some(Created::Existed) | None) => return Outcome::Done(TaskResult::Existed),
-                    // Its folder was removed.
+                    // The folder was removed.
                     Err(error) if !error.is_temporary() => return Outcome::Done(TaskResult::Existed),
                     Err(error) => {
                         let message = "part cannot be stored yet";
@@ -352,7 +349,7 @@ impl<Q: Queue> Worker<Q> {
     ) -> Result<T, JobError> {
         let maker = Arc::clone(&self.maker);
         let called = tokio::task::spawn_blocking(move || call(&maker)).await;
-        // It panicked, or the runtime is shutting down.
+        // The call panicked, or the runtime is shutting down.
         called.unwrap_or_else(|error| {
             if error.is_panic() {
                 self.maker.note_panic();

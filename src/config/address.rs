@@ -1,11 +1,11 @@
-//! Addresses to listen on: an IP address or a name, and a port.
+//! Addresses of listeners: an IP address or a name, and a port.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs, UdpSocket};
 
 use super::quoted::quoted_url;
 
-/// Resolves `IP:PORT`, `NAME:PORT` or `:PORT`. A name is looked up once, here; of its addresses the first IPv4 address
-/// is used, or else the first. Without a host, the address is the wildcard address.
+/// Resolves `IP:PORT`, `NAME:PORT` or `:PORT`. A name is looked up once, here; the first IPv4 address is used if there
+/// is one, otherwise the first address. Without a host, the address is the wildcard address.
 ///
 /// # Errors
 /// Returns the reason as the end of a sentence about the setting.
@@ -27,7 +27,7 @@ fn parse_port(text: &str) -> Option<u16> {
     text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok()).flatten()
 }
 
-/// True for a host name. Numbers alone would be an abbreviated or mistyped IPv4 address.
+/// True for a host name. Digits alone would be an abbreviated or mistyped IPv4 address.
 fn is_name(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_'))
         && text.bytes().any(|byte| byte.is_ascii_alphabetic())
@@ -42,10 +42,20 @@ fn look_up(name: &str, port: u16) -> Result<SocketAddr, String> {
     chosen.copied().ok_or_else(|| format!("{name:?} has no address; correct the name, or use an IP address"))
 }
 
-/// The address that stands for all addresses of this machine. On usual systems the one of IPv6 includes IPv4.
+/// The wildcard address. On usual systems the IPv6 wildcard includes IPv4.
 fn wildcard() -> IpAddr {
     let has_ipv6 = UdpSocket::bind((Ipv6Addr::UNSPECIFIED, 0)).is_ok();
     if has_ipv6 { Ipv6Addr::UNSPECIFIED.into() } else { Ipv4Addr::UNSPECIFIED.into() }
+}
+
+/// The address to connect to: loopback for a wildcard address.
+pub fn reachable(listen: SocketAddr) -> SocketAddr {
+    let ip = match listen.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+        ip => ip,
+    };
+    SocketAddr::new(ip, listen.port())
 }
 
 #[cfg(test)]
@@ -82,5 +92,13 @@ mod tests {
             let error = resolve(text).unwrap_err();
             assert!(error.contains("is not an IP address"), "{text:?}: {error}");
         }
+    }
+
+    #[test]
+    fn a_wildcard_address_is_reached_by_loopback() {
+        let reach = |text: &str| reachable(text.parse().unwrap()).to_string();
+        assert_eq!(reach("0.0.0.0:8080"), "127.0.0.1:8080");
+        assert_eq!(reach("[::]:8080"), "[::1]:8080");
+        assert_eq!(reach("10.1.2.3:80"), "10.1.2.3:80");
     }
 }

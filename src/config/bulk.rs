@@ -39,11 +39,11 @@ impl BulkFlags {
         bulk_workers(parser.ratio("bulk-share", &self.bulk_share), workers)
     }
 
-    /// Limits of batches, whose bodies and labels are in the memory for long responses.
+    /// Limits of batches. Their bodies and labels occupy the memory for long responses.
     pub(crate) fn limits(&self, parser: &mut SettingsParser, replies: u64) -> BatchLimits {
         const BOARDS: u64 = 100_000;
         const BYTES: u64 = 16 * MIB;
-        /// Memory of a board beside its line, in bytes (`http::BatchLimits`).
+        /// Memory of a board in addition to its line, in bytes (`http::BatchLimits`).
         const BOARD_MEMORY: u64 = 64;
         let (most_boards, most_bytes) = (replies / 4 / BOARD_MEMORY, replies / 4);
         let boards = self.max_batch.as_deref().map(|text| parser.number("max-batch", text, 1..=u64::MAX));
@@ -62,9 +62,9 @@ impl BulkFlags {
     }
 }
 
-/// Number of workers in a share of them.
+/// Converts a share of the workers to a number.
 fn bulk_workers(share: f64, workers: usize) -> usize {
-    // A product such as 0.07 × 100 is a little too large.
+    // Rounding makes a product such as 0.07 × 100 slightly too large.
     (share * workers as f64 - 1e-9).ceil() as usize
 }
 

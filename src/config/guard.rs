@@ -82,11 +82,11 @@ const MAX_REQUESTS: NonZeroU32 = NonZeroU32::new(100_000).expect("a number above
 const MAX_PROXIES: usize = 16;
 const MAX_TOKENS: usize = 1024;
 const MAX_TOKEN_BYTES: u64 = MIB;
-/// Number of invalid lines of a token file that are reported.
+/// Number of invalid lines reported for a token file.
 const MAX_LINES_REPORTED: usize = 10;
 
 impl GuardFlags {
-    /// Parses the settings. Without `serves` the token file is not read: the health check may not be allowed to.
+    /// Parses the settings. Without `serves`, the token file is not read: the health check may lack the permission.
     pub(crate) fn parse(&self, serves: bool, parser: &mut SettingsParser) -> GuardConfig {
         let burst = parser
             .given("rate-burst", &self.rate_burst)
@@ -114,8 +114,8 @@ impl GuardFlags {
 }
 
 impl SettingsParser {
-    /// The text of a guard's setting; `None` if it is not set or empty. A blank text is an error: a guard must not be
-    /// off by mistake.
+    /// The text of a guard's setting; `None` if it is unset or empty. A blank text is an error, so that no mistake
+    /// turns a guard off.
     fn given<'t>(&mut self, flag: &'static str, setting: &'t Option<String>) -> Option<&'t str> {
         let text = setting.as_deref().filter(|text| !text.is_empty())?;
         if text.trim().is_empty() {

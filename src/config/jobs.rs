@@ -52,7 +52,7 @@ pub(crate) struct JobsFlags {
     max_job_body: String,
 }
 
-/// Least time for which an ended job is kept.
+/// Minimum time for which an ended job is kept.
 const SECOND: Duration = Duration::from_secs(1);
 
 /// Valid settings of jobs.
@@ -66,21 +66,21 @@ pub struct JobsConfig {
     pub max_body: usize,
 }
 
-/// Where jobs are, and what makes them.
+/// The place of jobs, and the processes that run them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum JobsPlace {
-    /// A directory. This process makes the jobs.
+    /// A directory. This process runs the jobs.
     Own(PathBuf),
-    /// A directory or a bucket for several processes. Workers make the jobs.
+    /// A directory or a bucket shared by several processes. Workers run the jobs.
     Shared {
         /// The path, or the URL.
         store: String,
-        /// What hands out the chunks.
+        /// The queue of chunks.
         queue: QueueConfig,
     },
 }
 
-/// Valid settings of the queue. `Debug` shows no servers, as their URLs may have passwords.
+/// Valid settings of the queue. `Debug` omits the servers: URLs may contain passwords.
 #[derive(Clone, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the flags document them")]
 pub struct QueueConfig {
@@ -95,14 +95,14 @@ impl fmt::Debug for QueueConfig {
     }
 }
 
-/// What the process does with jobs.
+/// The part of the process in jobs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum JobsRole {
-    /// It serves `/jobs`, if there are settings for it.
+    /// Serves `/jobs`, if configured.
     Serve,
-    /// It makes chunks.
+    /// Makes chunks.
     Work,
-    /// Nothing.
+    /// None.
     Ignore,
 }
 
@@ -126,7 +126,7 @@ impl JobsFlags {
         let credentials = self.nats_credentials.as_deref().filter(|path| !path.is_empty()).map(PathBuf::from);
         let nats = self.nats.as_deref().filter(|list| !list.is_empty())?;
         let servers: Vec<String> = nats.split(',').map(|server| server.trim().to_owned()).collect();
-        // The texts may have passwords, so that errors do not show them.
+        // The errors do not quote the URLs, which may contain passwords.
         let is_url = |server: &String| ["nats://", "tls://"].iter().any(|scheme| server.starts_with(scheme));
         if !servers.iter().all(is_url) {
             parser.report("nats", "is not a list of URLs such as nats://nats:4222 or tls://nats:4222".to_owned());
@@ -164,7 +164,7 @@ impl JobsFlags {
     }
 }
 
-/// What is wrong with the path or the URL of a place for jobs.
+/// The fault of a path or URL of a place for jobs.
 fn fault_of_place(place: &str) -> Option<&'static str> {
     let scheme = ["s3", "gs", "file"]
         .into_iter()

@@ -1,4 +1,4 @@
-//! Memory plan: the memory limit of the process, and how it is divided.
+//! Memory plan: the memory limit of the process, and its division.
 
 use std::fmt;
 use std::fs;
@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::choices::TableTier;
-use super::parse::{MIB, SettingsParser};
+use super::parse::{MIB, SettingsParser, TableTier};
 
 #[derive(Args, Clone, Debug)]
 pub(crate) struct MemoryFlags {
@@ -47,66 +46,60 @@ pub struct MemoryPlan {
     pub total: u64,
     /// The program, its connections, and the tables built at the start.
     pub base: u64,
-    /// Tables that are built on first use, from the begin of their build until their last search ends.
+    /// Tables built on first use, from the start of their build until their last search ends.
     pub tables: u64,
     /// Cached results.
     pub cache: u64,
-    /// All searches, with the expansions that they record.
+    /// All searches, including recorded expansions.
     pub searches: u64,
     /// Nodes of one search.
     pub search: u64,
-    /// The part of `searches` for small searches, and the largest size of one.
+    /// Part of `searches` for small searches, and the largest size of a small search.
     pub small_searches: u64,
-    /// The part of `searches` for those that store no nodes.
+    /// Part of `searches` for searches that store no nodes.
     pub light_searches: u64,
-    /// The part of `searches` for bulk work.
+    /// Part of `searches` for bulk work.
     pub bulk_searches: u64,
-    /// Nodes of one search of bulk work.
+    /// Nodes of one bulk search.
     pub bulk_search: u64,
     /// Long responses that clients have not read yet.
     pub replies: u64,
-    /// Bodies of requests and what is read from them.
+    /// Request bodies, and values parsed from them.
     pub requests: u64,
-    /// The most expansions that a response lists.
+    /// Maximum number of expansions in a response.
     pub expansions: u64,
 }
 
 impl MemoryPlan {
-    /// Memory for what the other parts do not count: freed memory that the allocator has not returned.
+    /// Memory outside all parts: freed memory that the allocator has not returned.
     pub fn free(&self) -> u64 {
         let Self { total, base, tables, cache, searches, replies, requests, .. } = *self;
         total - (base + tables + cache + searches + replies + requests).min(total)
     }
 }
 
-/// The whole and its parts, one a line, in MiB.
+/// Lists the total and its parts in MiB, one per line.
 impl fmt::Display for MemoryPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mib = |bytes: u64| bytes / MIB;
-        let Self { total, base, tables, cache, searches, search, bulk_search, replies, requests, expansions, .. } =
-            *self;
+        let Self { total, base, tables, cache, searches, search, bulk_search, replies, requests, .. } = *self;
         writeln!(f, "memory: {} MiB", mib(total))?;
         writeln!(f, "  process, connections and first tables: {} MiB", mib(base))?;
         writeln!(f, "  tables built on first use: {} MiB", mib(tables))?;
         writeln!(f, "  cached results: {} MiB", mib(cache))?;
         let each = format!("at most {} MiB each for nodes, {} in bulk work", mib(search), mib(bulk_search));
         writeln!(f, "  searches: {} MiB, {each}", mib(searches))?;
-        let longest = expansions * LISTED_EXPANSION;
-        let most =
-            format!("{expansions} expansions and generated nodes take up to {:.1} MiB", longest as f64 / MIB as f64);
-        writeln!(f, "  long responses: {} MiB; {most}", mib(replies))?;
+        writeln!(f, "  long responses: {} MiB", mib(replies))?;
         writeln!(f, "  requests: {} MiB", mib(requests))?;
         write!(f, "  free, for the allocator: {} MiB", mib(self.free()))
     }
 }
 
-/// Bytes of an expansion and of a generated node together, on the largest boards, while a search records them, and
-/// while they are listed (`search::Expansions`, `search::GeneratedNodes`).
+/// Bytes of an expansion and of a generated node together, on the largest boards, while a search records them
+/// (`search::Expansions`, `search::GeneratedNodes`).
 pub const RECORDED_EXPANSION: u64 = 164 + 120;
-/// See [`RECORDED_EXPANSION`].
-pub const LISTED_EXPANSION: u64 = 132 + 116;
 
-/// Defaults if there is enough memory.
+/// Defaults with enough memory.
 const SEARCH: u64 = 512 * MIB;
 const TABLES: u64 = 208 * MIB;
 const CACHE: u64 = 32 * MIB;
@@ -115,14 +108,14 @@ const REQUESTS: u64 = 128 * MIB;
 const SMALL_SEARCHES: u64 = 32 * MIB;
 const LIGHT_SEARCHES: u64 = 64 * MIB;
 const BULK_SEARCH: u64 = 32 * MIB;
-/// What a search of bulk work needs if it stores no nodes.
+/// Minimum memory of a bulk search without nodes.
 const MIN_BULK_SEARCH: u64 = 2 * MIB;
-/// With less than this for each search the service does not start.
+/// Minimum memory of a search. With less, the service does not start.
 const MIN_SEARCH: u64 = 16 * MIB;
-/// Total if neither a container's limit nor the machine's memory is known.
+/// Assumed total if neither a container limit nor the machine's memory is known.
 const UNKNOWN_TOTAL: u64 = 4096 * MIB;
 
-/// Peak memory of the process and its tables while they are built.
+/// Peak memory of the process and of building its tables.
 fn base_memory(tier: TableTier) -> u64 {
     match tier {
         TableTier::Small => 64 * MIB,
@@ -131,20 +124,20 @@ fn base_memory(tier: TableTier) -> u64 {
     }
 }
 
-/// A size of at least so many bytes, if it is given.
+/// An optional size of at least `least` bytes.
 fn sized(parser: &mut SettingsParser, flag: &'static str, text: Option<&String>, least: u64) -> Option<u64> {
     text.map(|text| parser.size(flag, text, least..=1 << 50))
 }
 
 impl MemoryFlags {
-    /// `--memory`, or the memory that is available.
+    /// `--memory`, or the available memory.
     pub(crate) fn total(&self, parser: &mut SettingsParser) -> u64 {
         sized(parser, "memory", self.memory.as_ref(), 64 * MIB).unwrap_or_else(|| available().unwrap_or(UNKNOWN_TOTAL))
     }
 
     /// Divides the memory. A tenth is for long responses, for requests, and for memory that the allocator returns late.
-    /// Then come the tables built at the start, those built on first use, and the result cache. The searches share the
-    /// rest.
+    /// Then follow the tables built at start, the tables built on first use, and the result cache. The searches share
+    /// the rest.
     pub(crate) fn parse(
         &self,
         parser: &mut SettingsParser,
@@ -191,20 +184,20 @@ impl MemoryPlan {
         }
     }
 
-    /// Reserves memory for bulk work: up to 32 MiB for each of its searches, but at most an eighth of what there is.
+    /// Reserves memory for bulk work: up to 32 MiB for each of its searches, but at most an eighth of the memory left.
     fn with_bulk(self, left: u64, workers: u64) -> Self {
         let each = (left / 8).checked_div(workers).map_or(0, |each| each.clamp(MIN_BULK_SEARCH, BULK_SEARCH));
         Self { bulk_searches: each * workers, bulk_search: each, ..self }
     }
 
-    /// Divides the memory of the searches. Parts of it are for the expansions of one search, for searches without nodes
-    /// (a quarter, up to 64 MiB), and for small ones: up to 32 MiB, which A\* on boards of nine cells needs, or a
-    /// thirty-second of the nodes of all searches if that is more, but at most an eighth of what there is.
+    /// Divides the memory of the searches. Parts are for the expansions of one search, for searches without nodes (a
+    /// quarter, up to 64 MiB), and for small searches: up to 32 MiB, which A\* on boards of nine cells needs, or a
+    /// thirty-second of all searches' nodes if that is more, but at most an eighth of the memory left.
     fn with_searches(self, left: u64, search: Option<u64>, workers: u64) -> Self {
         let recorded = self.expansions * RECORDED_EXPANSION;
         let left = left.saturating_sub(recorded + self.bulk_searches);
         let light = LIGHT_SEARCHES.min(left / 4);
-        // Small is small beside the nodes of all searches, which may be far less than there is memory for.
+        // Small is relative to all searches' nodes, which may need far less than the memory left.
         let nodes = search.unwrap_or(SEARCH).saturating_mul(workers).min(left);
         let small = (nodes / 32).max(SMALL_SEARCHES.min(nodes / 4)).min(left / 8);
         let each = (left - light - small) / workers.max(1);
@@ -216,17 +209,7 @@ impl MemoryPlan {
 
     /// Reports parts that do not fit.
     fn check(&self, parser: &mut SettingsParser, search: Option<u64>, workers: u64) {
-        let Self { total, base, tables, cache, expansions, replies, .. } = *self;
-        if expansions * LISTED_EXPANSION > replies {
-            let reason = format!(
-                "{expansions} expansions and generated nodes take up to {} MiB, but there are {} for long responses; \
-                 use at most {}, or raise --memory",
-                (expansions * LISTED_EXPANSION).div_ceil(MIB),
-                replies / MIB,
-                replies / LISTED_EXPANSION
-            );
-            return parser.report("max-expansions", reason);
-        }
+        let Self { total, base, tables, cache, .. } = *self;
         let left = (total / 10 * 9).saturating_sub(base + tables + cache);
         if self.searches > left || self.search < search.unwrap_or(MIN_SEARCH) {
             let (flag, want) = if search.is_some() { ("search-memory", search) } else { ("memory", None) };
@@ -267,8 +250,7 @@ fn group_of(line: &str) -> Option<(&'static str, &'static str, PathBuf)> {
     }
 }
 
-/// The limits of a group and of its ancestors. `max` is not a number and is left out; version 1 has a huge number
-/// instead.
+/// The limits of a group and of its ancestors. Omits `max`, which is not a number; version 1 has a huge number instead.
 fn limits(root: &str, file: &str, group: &Path) -> Vec<u64> {
     let groups = group.ancestors().map(|group| Path::new(root).join(group).join(file));
     groups.filter_map(|path| fs::read_to_string(path).ok()?.trim().parse().ok()).collect()

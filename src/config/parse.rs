@@ -1,6 +1,7 @@
-//! Parser for the values of settings: collects every error, with an example of a valid value.
+//! Parses values of settings, and collects every error, with an example of a valid value.
 
 use std::fmt;
+use std::io::{self, IsTerminal};
 use std::net::SocketAddr;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
@@ -9,7 +10,6 @@ use std::time::Duration;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 
 use super::address::resolve;
-use super::choices::{LogFormat, TableTier};
 use super::quoted::quoted;
 
 /// An invalid setting.
@@ -31,7 +31,7 @@ pub(crate) const MILLISECOND: Duration = Duration::from_millis(1);
 pub(crate) const KIB: u64 = 1 << 10;
 pub(crate) const MIB: u64 = 1 << 20;
 
-/// Parses values. After an error it returns a valid substitute, so that parsing can go on.
+/// Parses values. After an error it returns a valid substitute, so that parsing continues.
 #[derive(Default)]
 pub(crate) struct SettingsParser(Vec<ConfigError>);
 
@@ -103,7 +103,7 @@ impl SettingsParser {
         self.duration_within(flag, text, least..=DAY, "24h")
     }
 
-    /// A duration within bounds; `most` is the upper one in words.
+    /// A duration within bounds. `most` is the upper bound in words.
     pub(crate) fn duration_within(
         &mut self,
         flag: &'static str,
@@ -157,8 +157,8 @@ impl SettingsParser {
         }
     }
 
-    /// Parses a log filter. Lines of the client library for NATS are off unless the filter names them: it logs each of
-    /// its many attempts.
+    /// Parses a log filter. Lines of the NATS client are off unless the filter names them: the client logs each of its
+    /// many attempts.
     pub(crate) fn filter(&mut self, flag: &'static str, text: &str) -> Targets {
         let parts: Vec<&str> = text.split(',').map(str::trim).filter(|part| !part.is_empty()).collect();
         let filter =
@@ -183,10 +183,8 @@ impl SettingsParser {
     }
 }
 
-/// Parses a duration within bounds; `most` is the upper one in words.
-///
-/// # Errors
-/// What is wrong with it, as the end of a sentence about the setting.
+/// Parses a duration within bounds. `most` is the upper bound in words. The error is the end of a sentence about the
+/// setting.
 pub(crate) fn parse_duration(text: &str, bounds: RangeInclusive<Duration>, most: &str) -> Result<Duration, String> {
     let parse = |text: &str| humantime::parse_duration(text.trim());
     let is_valid = |text: &str| parse(text).is_ok_and(|duration| bounds.contains(&duration));
@@ -204,7 +202,7 @@ pub(crate) fn parse_duration(text: &str, bounds: RangeInclusive<Duration>, most:
     }
 }
 
-/// The valid values that a number without a unit may stand for, in words; `None` if there are none.
+/// The valid values that a number without a unit may mean, in words; `None` if there are none.
 fn with_unit(text: &str, units: &[&str], is_valid: impl Fn(&str) -> bool) -> Option<String> {
     let text = text.trim();
     let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -214,7 +212,7 @@ fn with_unit(text: &str, units: &[&str], is_valid: impl Fn(&str) -> bool) -> Opt
     Some(if others.is_empty() { last.clone() } else { format!("{} or {last}", others.join(", ")) })
 }
 
-/// Parses a whole number of B, kB, KiB, MB, MiB, GB or GiB; bytes if there is no unit.
+/// Parses a whole number of B, kB, KiB, MB, MiB, GB or GiB. No unit means bytes.
 pub(crate) fn parse_size(text: &str) -> Option<u64> {
     let text = text.trim();
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
@@ -231,7 +229,7 @@ pub(crate) fn parse_size(text: &str) -> Option<u64> {
     text[..digits].parse::<u64>().ok()?.checked_mul(unit)
 }
 
-/// Adds one directive to a filter: a level, or `target=level`.
+/// Adds a directive to a filter: a level, or `target=level`.
 fn add_directive(filter: Targets, part: &str) -> Option<Targets> {
     let (target, level) = part.split_once('=').map_or((None, part), |(target, level)| (Some(target.trim()), level));
     let level: LevelFilter = Some(level.trim()).filter(|level| !level.is_empty())?.parse().ok()?;
@@ -239,5 +237,32 @@ fn add_directive(filter: Targets, part: &str) -> Option<Targets> {
     match target {
         None => Some(filter.with_default(level)),
         Some(target) => (!target.is_empty() && target.bytes().all(is_plain)).then(|| filter.with_target(target, level)),
+    }
+}
+
+/// The heuristic tables to build at startup.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum TableTier {
+    /// Tables that are built in a fraction of a second.
+    Small,
+    /// Also pattern databases for the 15-puzzle.
+    Standard,
+    /// Also larger pattern databases, for the hardest 15-puzzles.
+    Large,
+}
+
+/// Format of log lines.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LogFormat {
+    /// One JSON object a line.
+    Json,
+    /// Text for people, colored on a terminal.
+    Pretty,
+}
+
+impl LogFormat {
+    /// Text on a terminal, JSON elsewhere.
+    pub(crate) fn of_stdout() -> Self {
+        if io::stdout().is_terminal() { Self::Pretty } else { Self::Json }
     }
 }

@@ -1,13 +1,13 @@
-//! Quotes values of settings in errors, without the secrets that they may have.
+//! Quotes values of settings in errors, without secrets.
 
 use std::borrow::Cow;
 
-/// Quotes a value. User, password, query and fragment of a URL are left out.
+/// Quotes a value without the user, password, query and fragment of a URL.
 pub(crate) fn quoted(value: &str) -> String {
     format!("{:?}", without_secrets(value, false))
 }
 
-/// Quotes the value of a setting that is a URL or an address, and so has users and queries also without a scheme.
+/// Quotes a URL or an address, which may contain a user or a query even without a scheme.
 pub(crate) fn quoted_url(value: &str) -> String {
     format!("{:?}", without_secrets(value, true))
 }
@@ -29,7 +29,7 @@ fn without_secrets(value: &str, is_url: bool) -> Cow<'_, str> {
 }
 
 /// True for a URI scheme (RFC 3986), in lower case.
-pub(super) fn is_scheme(text: &str) -> bool {
+pub(crate) fn is_scheme(text: &str) -> bool {
     text.starts_with(|first: char| first.is_ascii_lowercase())
         && text.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'+' | b'.' | b'-'))
 }

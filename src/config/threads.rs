@@ -1,4 +1,4 @@
-//! The number of threads that the system allows, and how they are divided.
+//! The number of threads that the system allows, and its division.
 
 use std::fmt;
 use std::fs;
@@ -17,10 +17,10 @@ pub struct ThreadPlan {
     pub bulk: usize,
 }
 
-/// A limit on threads, and what it leaves to this process.
+/// A limit on threads, and the threads that it leaves to this process.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ThreadLimit {
-    /// What sets the limit.
+    /// Source of the limit.
     pub source: LimitSource,
     /// Maximum number of threads, of this process and others.
     pub limit: u64,
@@ -28,17 +28,17 @@ pub struct ThreadLimit {
     pub free: u64,
 }
 
-/// What limits the number of threads.
+/// Source of a limit on threads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LimitSource {
-    /// A control group, such as that of a container.
+    /// A control group, such as a container's.
     ControlGroup,
     /// The resource limit of the user.
     User,
 }
 
-/// Threads beside those of connections and searches: the log, the builders of tables, the export of traces, and a
-/// health check in the same container.
+/// Threads besides connections and searches: the log, the builders of tables, the export of traces, and a health check
+/// in the same container.
 const OTHERS: u64 = 12;
 /// Maximum number of paused searches.
 const PAUSED: usize = 240;
@@ -91,7 +91,7 @@ impl fmt::Display for ThreadLimit {
     }
 }
 
-/// The limit that leaves fewest threads.
+/// The limit that leaves the fewest threads.
 fn most_restrictive() -> Option<ThreadLimit> {
     let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
     let groups = groups.lines().filter_map(group_of).flat_map(|(root, group)| limits(Path::new(root), &group));
@@ -124,7 +124,7 @@ fn limits(root: &Path, group: &Path) -> Vec<ThreadLimit> {
         .collect()
 }
 
-/// `RLIMIT_NPROC`, which counts the threads of all processes of the user. It does not apply to root.
+/// `RLIMIT_NPROC`, which counts the threads of all the user's processes. It does not apply to root.
 #[cfg(target_os = "linux")]
 fn user_limit() -> Option<ThreadLimit> {
     use procfs::process::{Process, all_processes};

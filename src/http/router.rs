@@ -48,7 +48,7 @@ impl HttpServices {
         let build = |routes, guards: &Guards| {
             let router = guard::wrap(router(&routes), guards, service.metrics(), &routes);
             let router = router.with_state(state.clone());
-            HttpService::new(router, routes, metrics.clone(), service.metrics().clone(), settings.traces)
+            HttpService::new(router, routes, metrics.clone(), Arc::clone(service), settings.traces)
         };
         let browsers = BrowserGuard::new(&guards.cors_origins, &guards.allowed_hosts);
         Self {

@@ -39,7 +39,7 @@ impl BatchLimits {
     /// Memory of labels that wait for the client, in bytes. A batch pauses when they take more.
     pub(crate) const HELD: usize = 1 << 20;
 
-    /// Maximum memory of a batch of so many rows, whose body has so many bytes: the body, its lines, and labels.
+    /// Maximum memory of a batch, from the number of rows and of bytes of the body: the body, its lines, and labels.
     pub(crate) fn memory(body: usize, rows: usize) -> usize {
         const BYTES_OF_A_ROW: usize = 64;
         /// A solution of some thousand moves.
@@ -48,10 +48,10 @@ impl BatchLimits {
     }
 }
 
-/// Where browsers find the service, and which pages may show it.
+/// Base path of the service, and origins of pages that may show the service in a frame.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub struct Site {
-    /// Path below which a proxy offers the service, without a slash at its end; empty for none.
+    /// Path below which a proxy offers the service, without a trailing slash; empty without a base path.
     pub base_path: String,
     /// Origins whose pages may show the playground in a frame, or `*` alone for all.
     pub frame_origins: Vec<String>,

@@ -22,7 +22,7 @@ use super::routes::ROUTES;
 use super::routes_table::Routes;
 use super::state::{BatchLimits, HttpSettings, Site};
 
-use crate::service::{Metrics, Service, ServiceSettings};
+use crate::service::{Service, ServiceSettings};
 
 const SETTINGS: HttpSettings = HttpSettings {
     max_body: 1024,
@@ -68,7 +68,7 @@ fn unguarded(service: &Arc<Service>) -> HttpService {
 /// Returns a service with other handlers for the routes of the table.
 pub(crate) fn serving(router: Router) -> HttpService {
     let metrics = HttpMetrics::new(&mut Registry::default(), std::iter::empty());
-    HttpService::new(router, Routes::main(&ROUTES), metrics, Metrics::default(), false)
+    HttpService::new(router, Routes::main(&ROUTES), metrics, service(), false)
 }
 
 async fn answer_of(router: HttpService, request: Request) -> Answer {

@@ -1,91 +1,313 @@
-//! Jobs: many boards, labelled in chunks, and the files that hold the labels.
+//! Clients' jobs, made beside all other work of a service (docs/adr/0023).
 //!
-//! A chunk is a pure function: from the description of the job and the number of the chunk to one part file. Files are
-//! created once and never changed, so what exists is the state of the job (docs/adr/0043).
-//!
-//! The files, each of which uses only those below it:
-//!
-//! - `engine`: jobs of clients, made beside all other work of a service (docs/adr/0047)
-//! - `card`: `README.md`, which says what the labels are
-//! - `check`: labels that are computed again, to compare
-//! - `manifest`: `end.json`, which ends a job
-//! - `runner`: makes parts on threads of this process
-//! - `stored_job`: the files of a job
-//! - `chunk_size`: boards of a chunk, from the cost of a sample
-//! - `spec`: the description of a job
-//! - `input`: boards of an input, packed
-//! - `input_problems`: why rows of an input are no boards
-//! - `input_files`: the files of an input, and the list of their digests
-//! - `recipe`: boards that a short text describes
-//! - `lines`: labels as JSON and CSV
-//! - `parquet_file`: labels as Parquet, in builds with the feature `parquet`
-//! - `part`: the file of a chunk
-//! - `directory`: a directory with such files
-//! - `new_file`: files that get their names when they are whole
-//! - `directory_lock`: which processes use a directory
-//! - `folder`: a folder of such a place as a place of its own
-//! - `file_system`: regular files, and whatever else has their names
-//! - `files`: files that are created once
-//! - `sealed`: checksums at the end of text files
-//! - `hex`: digests in hexadecimal
-//! - `ordered`: work on several threads, with results in order
+//! The store is authoritative. [`JobEngine`] caches the jobs that it has read, and the work in progress. Its task,
+//! [`JobEngine::run`], compares the two every two seconds, so that no lost message matters. Other processes may have
+//! engines on the same store (docs/adr/0024).
 
-mod card;
-mod check;
-mod chunk_size;
-mod directory;
-mod directory_lock;
-mod engine;
-mod file_system;
-mod files;
-mod folder;
-mod hex;
-mod input;
-mod input_files;
-mod input_problems;
-mod lines;
-mod manifest;
-mod new_file;
-mod ordered;
-#[cfg(feature = "parquet")]
-mod parquet_file;
-mod part;
-mod recipe;
-mod runner;
-mod sealed;
-mod spec;
-mod stored_job;
+mod begun_chunk;
+mod chunk_queue;
+mod create;
+mod creations;
+mod dispatch;
+mod ending;
+mod id;
+mod job;
+mod search;
+mod settings;
+mod store;
+mod time;
+mod view;
+mod work;
 
-pub use card::data_set_card;
-pub use check::{Check, CheckFinding, check};
-pub use chunk_size::{SampledBoards, chunk_of_cost, chunk_size, cost_of_board};
-pub use directory::Directory;
-pub use directory_lock::{DIRECTORY_LOCK, DirectoryLock, DirectoryUse, OutputLock, canonical};
-pub use engine::{
-    CreateError, Dispatch, Draft, Ended, Ending, EngineError, FolderName, Job, JobCounts, JobEngine, JobId, JobLane,
-    JobOwner, JobSettings, JobState, JobStore, JobView, NewFolder, WaitingFor,
-};
-pub use file_system::{if_found, is_same_file, open_regular, sync_folder_of};
-#[cfg(all(test, feature = "cluster"))]
-pub(crate) use files::tests::{FailingFiles, Failure, FilesInMemory, check_promises};
-#[cfg(feature = "cluster")]
-pub(crate) use files::too_long;
-pub use files::{Created, Files, SMALL_FILE, WriteFile};
-pub use folder::Folder;
-pub use hex::{hex, sha256_hex};
-pub use input::{InputBoards, InputRecord, InputWriter, PIECE_BOARDS, PieceError, decode_piece};
-pub use input_problems::{InputProblems, InputProblemsWriter, StoredProblems};
-pub use lines::{CsvColumns, board_json, label_json};
-pub use manifest::{EndState, JobEnd, Manifest, ManifestPart, Totals};
-pub use new_file::{NewFile, is_temporary};
-pub use ordered::map_in_order;
-#[cfg(feature = "parquet")]
-pub use parquet_file::{DataFile, ParquetColumns, ParquetFile, ParquetRow, ParquetRows, data_files};
-pub use part::{MAX_ROWS, Part, PartError, PartHeader, Row};
-pub use recipe::{Recipe, RecipeError};
-pub use runner::{Progress, Resources, RunEnd, Shard, label_boards, label_chunk, row_of, run};
-pub use sealed::{
-    FormatError, SealError, SealWriter, check_lines, check_seal, read_sealed, seal, seal_of_lines, unseal,
-};
-pub use spec::{JobBoards, JobSpec, SpecError};
-pub use stored_job::{JobError, JobRows, StoredJob};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant, SystemTime};
+
+use parking_lot::Mutex;
+use taquin_bulk::JobError;
+use taquin_solver::Named;
+use tokio::sync::{Mutex as AsyncMutex, Notify, watch};
+use tracing::Level;
+
+use crate::service::Service;
+pub use create::Draft;
+use creations::Creations;
+pub use dispatch::{Dispatch, LocalDispatch};
+pub use ending::{Ended, Ending};
+pub use id::{FolderName, JobId, JobOwner};
+pub use job::Job;
+pub use settings::{CreateError, EngineError, JobSettings};
+use store::Removal;
+pub use store::{JobStore, NewFolder};
+pub use view::{JobCounts, JobState, JobView, WaitingFor};
+
+/// The jobs of a service.
+pub struct JobEngine {
+    service: Arc<Service>,
+    settings: JobSettings,
+    store: JobStore,
+    /// Locks by id, held during creation with a key: concurrent requests with the same key create one job, and do the
+    /// work once.
+    making: [AsyncMutex<()>; KEY_LOCKS],
+    /// Held during the creation or removal of a job.
+    commit: Mutex<()>,
+    /// Jobs in creation.
+    creations: Creations,
+    jobs: Mutex<BTreeMap<JobId, Arc<Job>>>,
+    /// Ids of unreadable jobs, each logged once.
+    unreadable: Mutex<BTreeSet<JobId>>,
+    /// Arranges the work on unfinished jobs.
+    dispatch: Arc<dyn Dispatch>,
+    /// True if the last search for jobs could read the store.
+    has_store: AtomicBool,
+    /// Held during a search for jobs. Holds the start and the error of the last search.
+    searched: Mutex<Option<(Instant, Option<io::ErrorKind>)>>,
+    /// Changes at the end of each search. True once all jobs were found.
+    has_searched: watch::Sender<bool>,
+    /// Time of the last search for a client's list.
+    listed: Mutex<Option<Instant>>,
+    /// Wakes the engine's task.
+    wake: Notify,
+    /// Removed jobs with remaining files.
+    removed: Mutex<Vec<(JobId, FolderName)>>,
+    /// True if a job with an unknown folder was removed.
+    has_unnamed: AtomicBool,
+    /// Wakes the task that removes files.
+    removal: Notify,
+    is_draining: watch::Sender<bool>,
+}
+
+/// Number of locks for keys.
+const KEY_LOCKS: usize = 256;
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// Interval of [`JobEngine::reconcile`].
+const PERIOD: Duration = Duration::from_millis(if cfg!(test) { 100 } else { 2000 });
+
+/// Interval of searches for jobs created or deleted by other processes.
+const JOBS_PERIOD: Duration = Duration::from_secs(10);
+
+/// Shortest interval of searches on behalf of clients' lists.
+const LIST_PERIOD: Duration = Duration::from_secs(1);
+
+/// Interval of searches for folders without a record.
+const USELESS_PERIOD: Duration = Duration::from_secs(600);
+
+impl JobEngine {
+    /// Opens a store. Jobs continue once [`run`](Self::run) is called. The jobs of a directory are read at once. The
+    /// jobs of a shared store are read by `run`, since a service must not wait for thousands of them. Blocks, and needs
+    /// a tokio runtime.
+    ///
+    /// # Errors
+    /// [`EngineError`].
+    pub fn open(
+        service: &Arc<Service>,
+        settings: JobSettings,
+        store: JobStore,
+        dispatch: Arc<dyn Dispatch>,
+    ) -> Result<Arc<Self>, EngineError> {
+        let engine = Arc::new(Self {
+            service: Arc::clone(service),
+            settings,
+            store,
+            making: std::array::from_fn(|_| AsyncMutex::default()),
+            commit: Mutex::default(),
+            creations: Creations::default(),
+            jobs: Mutex::default(),
+            unreadable: Mutex::default(),
+            dispatch,
+            has_store: AtomicBool::new(true),
+            searched: Mutex::default(),
+            has_searched: watch::Sender::new(false),
+            listed: Mutex::default(),
+            wake: Notify::new(),
+            removed: Mutex::default(),
+            has_unnamed: AtomicBool::new(false),
+            removal: Notify::new(),
+            is_draining: watch::Sender::new(false),
+        });
+        let search = || if engine.store.is_shared() { Ok(()) } else { engine.search_jobs() };
+        match engine.store.prepare().and_then(|()| search()) {
+            Ok(()) => {}
+            // The store may return soon, and the rest of the service works without it.
+            Err(error) if engine.store.is_shared() => report_unlisted(&error),
+            Err(source) => return Err(EngineError::Directory { path: engine.store.files().path_of(""), source }),
+        }
+        Ok(engine)
+    }
+
+    /// The settings.
+    pub fn settings(&self) -> &JobSettings {
+        &self.settings
+    }
+
+    /// Runs the jobs until [`drain`](Self::drain) is called.
+    pub async fn run(self: Arc<Self>) {
+        let first_search = if self.store.is_shared() { Duration::ZERO } else { JOBS_PERIOD };
+        let search = |engine: &Self| {
+            if let Err(error) = engine.search_jobs() {
+                report_unlisted(&error);
+            }
+        };
+        // The tasks run side by side: a store with thousands of jobs is slow.
+        tokio::join!(
+            self.repeat(Duration::ZERO, PERIOD, Some(&self.wake), Self::reconcile),
+            self.repeat(first_search, JOBS_PERIOD, None, search),
+            self.repeat(PERIOD, PERIOD, None, Self::remove_expired),
+            self.repeat(PERIOD, PERIOD, Some(&self.removal), Self::remove_files),
+            self.repeat(USELESS_PERIOD, USELESS_PERIOD, None, Self::tidy),
+        );
+    }
+
+    /// Calls a blocking function repeatedly until [`drain`](Self::drain) is called.
+    async fn repeat(self: &Arc<Self>, first: Duration, period: Duration, wake: Option<&Notify>, call: fn(&Self)) {
+        let (mut is_draining, mut pause) = (self.is_draining.subscribe(), first);
+        loop {
+            let woken = async {
+                match wake {
+                    Some(wake) => wake.notified().await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                biased;
+                _ = is_draining.wait_for(|is_draining| *is_draining) => return,
+                () = woken => {}
+                () = tokio::time::sleep(pause) => {}
+            }
+            let engine = Arc::clone(self);
+            let _ = tokio::task::spawn_blocking(move || call(&engine)).await;
+            pause = period;
+        }
+    }
+
+    /// Passes the unfinished jobs to the dispatch.
+    fn reconcile(&self) {
+        let is_unfinished = |job: &&Arc<Job>| !job.state().is_ended();
+        let unfinished: Vec<Arc<Job>> = self.jobs.lock().values().filter(is_unfinished).cloned().collect();
+        self.dispatch.reconcile(&unfinished);
+    }
+
+    /// Begins nothing new, and ends requests that wait for changes of jobs.
+    pub fn drain(&self) {
+        self.is_draining.send_replace(true);
+    }
+
+    /// Waits for [`drain`](Self::drain).
+    pub async fn drained(&self) {
+        let _ = self.is_draining.subscribe().wait_for(|is_draining| *is_draining).await;
+    }
+
+    /// Removes expired jobs.
+    fn remove_expired(&self) {
+        let ended = |job: &Arc<Job>| Some((time::later(job.ended()?, self.settings.keep), Arc::clone(job)));
+        let ended: Vec<(SystemTime, Arc<Job>)> = self.jobs.lock().values().filter_map(ended).collect();
+        if ended.is_empty() {
+            return;
+        }
+        let Some(now) = self.store.now() else { return };
+        for (_, job) in ended.into_iter().filter(|(expires, _)| *expires <= now) {
+            if *self.is_draining.borrow() {
+                return;
+            }
+            match self.remove(&job) {
+                Ok(Removal::ByAnother | Removal::WasGone) => {}
+                Ok(Removal::Done) => {
+                    let message = "job expired";
+                    tracing::event!(target: "taquin::jobs", Level::INFO, message, job.id = %job.id());
+                }
+                Err(error) => {
+                    let message = "job cannot be removed";
+                    tracing::event!(target: "taquin::jobs", Level::WARN, message, job.id = %job.id(), %error);
+                    // The next jobs would fail too, and delay creations meanwhile.
+                    if error.is_temporary() {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Returns the job with this id, if the owner may see it.
+    ///
+    /// # Errors
+    /// [`JobError`] if the store cannot be read.
+    pub async fn find(self: &Arc<Self>, owner: JobOwner, id: JobId) -> Result<Option<Arc<Job>>, JobError> {
+        let known = self.jobs.lock().get(&id).cloned();
+        // Another process may have created the job, or deleted it after its end.
+        let job = match known.filter(|job| !job.state().is_ended()) {
+            Some(job) => Some(job),
+            None => self.blocking(move |engine| engine.look_up(id)).await?,
+        };
+        Ok(job.filter(|job| job.is_of(owner)))
+    }
+
+    /// Calls a blocking function on a thread for blocking work.
+    async fn blocking<T: Send + 'static, E: From<JobError> + Send + 'static>(
+        self: &Arc<Self>,
+        call: impl FnOnce(&Self) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, E> {
+        let (engine, span) = (Arc::clone(self), tracing::Span::current());
+        let called = tokio::task::spawn_blocking(move || span.in_scope(|| call(&engine))).await;
+        // The call panicked, or the runtime is shutting down.
+        called.unwrap_or_else(|error| Err(self.file_error(io::Error::other(error)).into()))
+    }
+
+    /// Returns an owner's jobs, newest first.
+    ///
+    /// # Errors
+    /// [`JobError`] if the store is shared and cannot be read.
+    pub async fn jobs(self: &Arc<Self>, owner: JobOwner) -> Result<Vec<Arc<Job>>, JobError> {
+        self.refresh().await?;
+        let mut jobs: Vec<Arc<Job>> = self.jobs.lock().values().filter(|job| job.owner() == owner).cloned().collect();
+        jobs.sort_by_key(|job| std::cmp::Reverse(Self::rank(job)));
+        Ok(jobs)
+    }
+
+    /// Sort key of a job among its owner's jobs. Newer jobs have greater keys.
+    pub fn rank(job: &Job) -> (u64, JobId) {
+        (time::millis(job.created()), job.id())
+    }
+
+    /// Returns a snapshot of a job.
+    pub fn view(&self, job: &Job) -> JobView {
+        job.view(self.settings.keep, self.dispatch.has_worker())
+    }
+
+    /// True if the last search for jobs could read the store.
+    pub fn has_store(&self) -> bool {
+        self.has_store.load(Ordering::Relaxed)
+    }
+
+    /// Counts jobs by state.
+    pub fn states(&self) -> Vec<(JobState, usize)> {
+        let states: Vec<JobState> = self.jobs.lock().values().map(|job| job.state()).collect();
+        JobState::ALL.iter().map(|of| (*of, states.iter().filter(|state| *state == of).count())).collect()
+    }
+
+    /// Age of the oldest begun chunk that is not stored. `None` if other processes make the chunks.
+    pub fn oldest_chunk(&self) -> Option<Duration> {
+        let oldest = || self.jobs.lock().values().filter_map(|job| job.oldest_chunk()).min();
+        (!self.dispatch.makes_elsewhere()).then(|| oldest().map_or(Duration::ZERO, |begun| begun.elapsed()))
+    }
+
+    fn file_error(&self, source: io::Error) -> JobError {
+        JobError::File { path: self.store.files().path_of(""), source }
+    }
+}
+
+fn report_unlisted(error: &io::Error) {
+    tracing::event!(target: "taquin::jobs", Level::WARN, message = "jobs cannot be listed", %error);
+}
+
+impl std::fmt::Debug for JobEngine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("JobEngine").field("settings", &self.settings).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,8 +1,8 @@
 //! Distances of the boards around a board and along a walk: exact where `auto` proves solutions optimal.
 //!
-//! A move changes the distance by one. So one search decides a neighbour's: it looks for a solution that is one move
-//! shorter than that of the board. If there is one, it is the neighbour's solution; if not, the neighbour's solution
-//! starts with the move back. A neighbour on the known solution needs no search.
+//! A move changes the distance by one. So one search decides the distance of a neighbour: it looks for a solution that
+//! is one move shorter than the board's solution. If it exists, it is the neighbour's solution; otherwise the
+//! neighbour's solution starts with the move back. A neighbour on the known solution needs no search.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -41,7 +41,7 @@ pub struct LegalMoves {
     pub moves: Vec<LegalMove>,
 }
 
-/// Parts of an analysis that take longer than a check of the moves.
+/// The optional parts of an analysis.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct AnalysisParts {
     /// Prove the optimal lengths of both ends.
@@ -65,7 +65,7 @@ impl From<ServiceError> for AnalysisError {
     }
 }
 
-/// True if an analysis of boards of this size searches: if lengths come neither from a table nor are left open.
+/// True if the analysis of a board of this size searches, because `auto` proves lengths and no table has them.
 fn is_searched(board: &Board) -> bool {
     !DistanceTable::serves(board.size()) && Plan::is_proven_by_auto(board.size())
 }
@@ -75,9 +75,9 @@ fn is_searched(board: &Board) -> bool {
 pub(crate) struct Analyst<'s> {
     pub pool: &'s Arc<Pool>,
     pub tables: &'s Arc<Tables>,
-    /// Time in which work without a search must have started.
+    /// Time limit for the start of work without a search.
     pub work_time: Duration,
-    /// Limits of each search; the time is that of all searches together.
+    /// Limits of each search. The time limit applies to all searches together.
     pub limits: Limits,
 }
 
@@ -141,7 +141,7 @@ impl Analyst<'_> {
         }
     }
 
-    /// Replaces the bounds of a check by optimal lengths.
+    /// Replaces the bounds of a check with optimal lengths.
     async fn proven(
         &self,
         puzzle: &Puzzle,
@@ -165,13 +165,13 @@ impl Analyst<'_> {
     }
 }
 
-/// The error of a search that a limit ended. Its report has no solution, because lengths must not give moves away.
+/// The error of a search stopped by a limit. Its report has no solution, because lengths must not reveal moves.
 fn stopped(report: &Report, stop: StopReason) -> AnalysisError {
     let search = taquin_solver::Report { solution: None, ..report.search.clone() };
     AnalysisError::Stopped(Box::new(Report { search, ..*report }), stop)
 }
 
-/// The distances of a board and of those after each of its legal moves, without a search.
+/// Bounds on the distances of a board and of its neighbours, without a search.
 fn bounds_around(start: &Board, goal: &Board, tables: &Tables) -> (Option<Distance>, Vec<Option<Distance>>) {
     let of = |board| Puzzle::try_new(board, *goal).ok().map(|puzzle| Distance::of(&puzzle, tables.small()));
     let after: Vec<_> = start.moves().map(|mv| of(after_move(start, mv).1)).collect();
@@ -188,7 +188,7 @@ fn after_move(start: &Board, mv: Move) -> (Tile, Board) {
     (tile, board)
 }
 
-/// A board with an optimal solution, which is kept up to date while moves are made.
+/// A board with an optimal solution, updated with each move.
 #[derive(Clone)]
 struct OptimalWalk<'s> {
     analyst: Analyst<'s>,
@@ -236,19 +236,19 @@ impl<'s> OptimalWalk<'s> {
         Ok(())
     }
 
-    /// Searches a solution of the board in the time that is left. Returns its moves, last move first; none if there is
-    /// no solution within the depth limit of the plan.
+    /// Searches a solution of the board in the remaining time. Returns its moves, last move first; none if the plan's
+    /// depth limit excludes all solutions.
     async fn search(&mut self, plan: Plan) -> Result<Option<Vec<Move>>, AnalysisError> {
         let Analyst { pool, limits, .. } = self.analyst;
         let puzzle = Puzzle::try_new(self.board, self.goal).expect("moves preserve reachability");
-        // The job has the limits of the request, so equal jobs share a search and its report.
+        // The job keeps the limits of the request, so equal jobs share a search and its report.
         let search = pool.submit(SearchRequest::new(puzzle, plan, limits));
         let report = match &self.latest {
-            // The first search has the whole time, and its own limit.
+            // The first search has the whole time, and enforces it itself.
             None => search.await?.report,
             Some(latest) => match timeout_at((self.began + limits.time).into(), search).await {
                 Ok(answer) => answer?.report,
-                // The time of the request ended before that of this search.
+                // The request's time ended before the search's time.
                 Err(_) => return Err(stopped(latest, StopReason::Time)),
             },
         };

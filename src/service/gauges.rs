@@ -23,7 +23,7 @@ impl Service {
     }
 }
 
-/// Reads the gauges when the metrics are scraped.
+/// Reads the gauges at each scrape.
 #[derive(Debug)]
 struct ServiceGauges(Arc<Service>);
 

@@ -5,13 +5,14 @@ use std::time::Duration;
 
 use moka::policy::EvictionPolicy;
 use moka::sync::Cache;
+use taquin_bulk::RequestedLimits;
 use taquin_solver::{Limits, Move, Path, Plan, Puzzle, SearchRequest, Solution, Trail, solver};
 
-use crate::service::job::{Answer, Origin, Report, RequestedLimits, ServiceError};
+use crate::service::job::{Answer, Origin, Report, ServiceError};
 use crate::service::metrics::Metrics;
 use crate::service::pool::{CacheUsage, Pool};
 
-/// Time limit of a hint whose request names none, on boards whose search uses all its time.
+/// Default time limit of a hint on boards whose search uses all its time.
 const DEFAULT_TIME: Duration = Duration::from_secs(1);
 
 /// Limits of a hint, with a shorter default time where the search uses all its time.
@@ -28,8 +29,8 @@ pub struct Hint {
     pub lower_bound: u32,
     /// Limits in force.
     pub limits: Limits,
-    /// The search that found the solution, or one that is not shorter, perhaps for an earlier board on it. None if the
-    /// trail that a client sent was followed without a search.
+    /// The search that found the solution, or a solution at least as long, perhaps for an earlier board on it. None if
+    /// the client's trail was followed without a search.
     pub answer: Option<Answer>,
 }
 
@@ -40,7 +41,7 @@ impl Hint {
     }
 }
 
-/// The solution of a search, from a board on it.
+/// A search's solution, from a board on it.
 #[derive(Clone, Debug)]
 struct Found {
     answer: Answer,
@@ -65,7 +66,7 @@ impl Found {
         self.answer.report.lower_bound.saturating_sub(self.moves_made as u32)
     }
 
-    /// Takes the trail for the solution if it is not longer. So a client stays on one of several equal solutions.
+    /// Takes the trail as the solution if it is not longer. So a client stays on one of several equal solutions.
     fn or(self, trail: Option<Trail>, puzzle: &Puzzle) -> Self {
         let is_better =
             |path: &Path| self.moves().is_none_or(|moves| path.len() <= moves.len() && path.moves() != moves);
@@ -89,7 +90,7 @@ impl Found {
 ///
 /// A client that follows a solution requests a hint for each board. A new search for each would take as long every
 /// time. A search that stops at its time limit may also find another solution, whose first move undoes the last one. So
-/// the boards ahead are cached with their solution, and each hit caches the boards after it (docs/adr/0029).
+/// the boards ahead are cached with their solution, and each hit caches the boards after it (docs/adr/0021).
 #[derive(Debug)]
 pub(crate) struct HintCache(Cache<HintKey, HintEntry>);
 
@@ -117,24 +118,23 @@ impl HintCache {
     /// Number of boards cached ahead: a client may make several moves between hints.
     const BOARDS_AHEAD: usize = 8;
 
-    /// Creates a cache of at most so many bytes.
+    /// Creates a cache of at most `bytes` bytes.
     pub(crate) fn new(bytes: u64) -> Self {
-        // A report counts once for each of its boards, because the last of them keeps it alive.
+        // Each board counts the whole report, because the last board keeps it in memory.
         let weigh = |_: &HintKey, entry: &HintEntry| {
             let bytes = 2 * size_of::<HintKey>() + size_of::<HintEntry>() + entry.report.bytes_with_request();
             u32::try_from(bytes).unwrap_or(u32::MAX)
         };
-        // A client requests the hints of a board a few times and never again, so recency predicts use and frequency
-        // does not.
+        // A client requests a board's hint a few times and never again, so recency predicts use and frequency does not.
         let policy = EvictionPolicy::lru();
         Self(Cache::builder().max_capacity(bytes).weigher(weigh).eviction_policy(policy).build())
     }
 
-    /// Returns the hint for a job's start board: along a solution of an earlier hint that leads over this board, or
-    /// along the trail, or from the job's search.
+    /// Returns the hint for a job's start board: from the solution of an earlier hint through this board, from the
+    /// trail, or from the job's search.
     ///
-    /// A trail that leads over the board spares a search that would use all its time. Any other search is made, since
-    /// it proves its solution optimal; the trail counts if it is not longer.
+    /// A trail through the board replaces a search that would use all its time. Any other search runs, since it proves
+    /// its solution optimal; then the trail is used if it is not longer.
     ///
     /// # Errors
     /// See [`ServiceError`].
@@ -164,7 +164,7 @@ impl HintCache {
         Ok(found.hint())
     }
 
-    /// Returns the solution of an earlier hint that leads over a board.
+    /// Returns the solution of an earlier hint through a board.
     fn find(&self, puzzle: &Puzzle, limits: &Limits) -> Option<Found> {
         let HintEntry { report, moves_made } = self.0.get(&HintKey { puzzle: *puzzle, limits: *limits })?;
         Some(Found { answer: Answer { report, origin: Origin::Cached }, moves_made })
@@ -175,8 +175,7 @@ impl HintCache {
         CacheUsage::of(&self.0)
     }
 
-    /// Caches the boards ahead of a hint. An entry is replaced only by a shorter solution, because a longer one would
-    /// undo moves.
+    /// Caches the boards ahead of a hint. Only a shorter solution replaces an entry: a longer one would undo moves.
     fn remember(&self, puzzle: &Puzzle, limits: &Limits, found: &Found) {
         let report = &found.answer.report;
         let moves = report.solution.as_ref().map_or(&[][..], |solution| solution.path.moves());
@@ -340,7 +339,7 @@ mod tests {
         let report = Report { search, ..*report };
         let at = Found { answer: Answer { report: Arc::new(report), origin: Origin::Cached }, moves_made: 2 };
         let found = at.or(trail(&puzzle, vec![Move::Right, Move::Right]), &puzzle);
-        // The bound of 2 was that of a board two moves before.
+        // The bound of 2 belongs to a board two moves before.
         assert_eq!((found.moves().unwrap().len(), found.lower_bound()), (2, 0));
     }
 

@@ -1,10 +1,10 @@
-//! What takes less than handing it over to another thread.
+//! Tests whether work takes less than handing it over to another thread.
 
 use taquin_solver::heuristic::{DistanceTable, WalkingDistance};
 use taquin_solver::tables::SmallTables;
 use taquin_solver::{Attempt, Board, HeuristicKind};
 
-/// True if the check takes less than half a millisecond: few moves, and bounds that are known soon.
+/// True if the check takes less than half a millisecond: few moves, and quickly computed bounds.
 pub(crate) fn is_check_instant(goal: &Board, attempt: &Attempt, lists_steps: bool, tables: &SmallTables) -> bool {
     /// Tens of microseconds on any board.
     const INSTANT_MOVES: usize = 1_000;

@@ -9,7 +9,9 @@ use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
-use taquin_solver::{Algorithm, HeuristicKind, Named, SearchRequest};
+use taquin_bulk::{FailureObserver, LabelError, Row};
+use taquin_solver::{Algorithm, HeuristicKind, Named, Puzzle, SearchRequest};
+use tracing::Level;
 
 use crate::service::job::{Origin, Report};
 
@@ -25,7 +27,7 @@ struct MetricFamilies {
     searches: Family<SearchLabels, Histogram>,
     expanded: Family<MethodLabels, Counter>,
     generated: Family<MethodLabels, Counter>,
-    /// The series of each combination of labels in use, so that none is looked up twice.
+    /// The series of each combination of labels in use, looked up only once.
     series: Box<[OnceLock<Series>]>,
     refusals: Family<ReasonLabel, Counter>,
     cancellations: Family<PhaseLabel, Counter>,
@@ -83,19 +85,19 @@ struct ResultLabel {
 pub enum Refusal {
     /// The queue is full.
     QueueFull,
-    /// Its time ran out in the queue.
+    /// The job's time ran out in the queue.
     Waited,
     /// The system refuses to create a thread.
     NoThread,
     /// The service is shutting down.
     Draining,
-    /// It has no valid token.
+    /// The request has no valid token.
     Unauthorized,
     /// The client exceeds its rate limit.
     RateLimited,
-    /// A page of another site sent it.
+    /// A page of another site sent the request.
     CrossSite,
-    /// It has another host name than the allowed ones.
+    /// The request's host name is not an allowed one.
     UnknownHost,
     /// The memory for long responses is exhausted.
     ReplyMemoryFull,
@@ -140,15 +142,26 @@ pub(crate) enum JobPhase {
     Searching,
 }
 
-/// Number of boards of bulk work by outcome.
+/// Boards of bulk work, by outcome.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct BoardCounts {
     /// Boards with a solution.
     pub solved: u64,
     /// Boards whose search failed.
     pub failed: u64,
-    /// Entries that are no solvable board.
+    /// Entries that are not a solvable board.
     pub invalid: u64,
+}
+
+impl BoardCounts {
+    /// Counts a row.
+    pub fn count(&mut self, row: &Row) {
+        match row {
+            Row::Solved(_) => self.solved += 1,
+            Row::Failed => self.failed += 1,
+            Row::Invalid => self.invalid += 1,
+        }
+    }
 }
 
 /// Size classes of boards, by their maximum of cells.
@@ -196,6 +209,23 @@ impl Default for Metrics {
     }
 }
 
+/// Logs boards whose search failed, and counts the panics among the failures.
+impl FailureObserver for Metrics {
+    fn failed(&self, puzzle: &Puzzle, error: LabelError) {
+        tracing::event!(
+            target: "taquin::bulk",
+            Level::ERROR,
+            message = "board failed",
+            puzzle.size = %puzzle.size(),
+            puzzle.start = %puzzle.start(),
+            %error,
+        );
+        if error == LabelError::Panicked {
+            self.panicked();
+        }
+    }
+}
+
 impl Metrics {
     /// Counts a rejected request.
     pub fn refused(&self, refusal: Refusal) {
@@ -222,7 +252,7 @@ impl Metrics {
 
     pub(crate) fn answered_from(&self, origin: Origin) {
         let result = match origin {
-            Origin::Search => "miss",
+            Origin::AtOnce | Origin::Search => "miss",
             Origin::Joined => "joined",
             Origin::Cached => "hit",
         };

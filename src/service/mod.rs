@@ -5,21 +5,22 @@
 //! The modules, each of which uses only those below it:
 //!
 //! - `gauges`: queue, workers, caches, memory and tables as metrics
-//! - `service`: the entry point of the floor; settings, limits, start and shutdown
+//! - `service`: the entry point; settings, limits, start and shutdown
 //! - `analysis`: legal moves and walks with their distances, by search where `auto` proves solutions optimal
 //! - `hint`: the next move, and the cache of boards ahead on solutions of earlier hints
 //! - `random`: boards drawn from seeds
-//! - `sweep`: many boards of one goal, one after another
+//! - `bulk_tables`: tables for bulk work, within the memory for tables
 //! - `reply_memory`: memory limit of long responses
 //! - `pool`: admission, result cache, scheduling and progress of searches; the lane for bulk work
 //! - `spans`: OpenTelemetry spans of searches
 //! - `tables`: pattern tables and other precomputed tables: caches, files and the background builder
-//! - `instant`: what takes less than handing it over to another thread
+//! - `instant`: tests whether work takes less than handing it over to another thread
 //! - `thread_priority`: a lower priority in the operating system for work in the background
 //! - `metrics`: counters and histograms of jobs
 //! - `job`: requested limits of a search, and its report
 
 mod analysis;
+mod bulk_tables;
 mod gauges;
 mod hint;
 mod instant;
@@ -31,20 +32,18 @@ mod reply_memory;
 #[expect(clippy::module_inception, reason = "it holds the struct of this name")]
 mod service;
 mod spans;
-mod sweep;
 mod tables;
 mod thread_priority;
 
 pub use analysis::{AnalysisError, AnalysisParts, LegalMove, LegalMoves};
 pub use hint::Hint;
-pub use job::{Answer, BeforeSearchHook, Origin, Overload, Report, RequestedLimits, ServiceError};
+pub use job::{Answer, BeforeSearchHook, Origin, Overload, Report, ServiceError};
 pub use metrics::{BoardCounts, Metrics, Refusal};
 pub use pool::{
     BulkError, BulkHandle, BulkLoad, BulkSettings, BulkWork, CacheUsage, FoundSolution, Load, Pool, PoolSettings,
     SearchEvent, SearchMemory, Slice, SliceContext, SliceEnd, Subscription,
 };
-pub use random::{Draw, DrawError, DrawnBoard, Solvability, Walk, board_of_seed, fresh_seed};
-pub use reply_memory::{HeldReport, ReplyOwner, Reservation};
+pub use random::{Draw, DrawError, DrawnBoard, Solvability, Walk, fresh_seed};
+pub use reply_memory::{ReplyOwner, Reservation};
 pub use service::{Service, ServiceSettings};
-pub use sweep::{Label, MixedSweep, Sweep, SweepContext, SweepError, SweepLimits, SweepTables, Want};
 pub use tables::{TableEntry, Tables};

@@ -6,9 +6,7 @@ mod lengths;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng, SeedableRng};
-use sha2::{Digest, Sha256};
+use taquin_bulk::Seeded;
 use taquin_solver::heuristic::DistanceTable;
 use taquin_solver::solver::{SearchTables, bytes_for};
 use taquin_solver::tables::PatternTables;
@@ -26,7 +24,7 @@ pub use drawn::{DrawError, DrawnBoard};
 /// Distribution of a random board.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Draw {
-    /// Uniform over all boards of a kind.
+    /// Uniform over all boards with this solvability.
     Uniform(Solvability),
     /// A random walk.
     Walk(Walk),
@@ -39,12 +37,12 @@ pub enum Draw {
 /// Whether the goal can be reached from a board.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Solvability {
-    /// It can be reached.
+    /// The goal can be reached.
     #[default]
     Solvable,
-    /// It cannot be reached.
+    /// The goal cannot be reached.
     Unsolvable,
-    /// Either.
+    /// Any board.
     Any,
 }
 
@@ -55,27 +53,11 @@ pub struct Walk {
     pub moves: u32,
     /// True if a move may undo the one before.
     pub turns_back: bool,
-    /// Where it starts; `None` for the goal.
+    /// Start of the walk; `None` for the goal.
     pub from: Option<Board>,
 }
 
-/// ChaCha with 8 rounds (Bernstein 2008), keyed with the SHA-256 of the seed's UTF-8 bytes. It never changes: a seed
-/// always gives the same board.
-struct Seeded(ChaCha8Rng);
-
-impl Seeded {
-    fn new(seed: &str) -> Self {
-        Self(ChaCha8Rng::from_seed(Sha256::digest(seed.as_bytes()).into()))
-    }
-}
-
-impl RandomSource for Seeded {
-    fn next_u64(&mut self) -> u64 {
-        self.0.next_u64()
-    }
-}
-
-/// True if drawing takes less than half a millisecond: one board, a short walk, and bounds that are known soon.
+/// True if drawing takes less than half a millisecond: one board, a short walk, and quickly computed bounds.
 pub(crate) fn is_instant(goal: &Board, how: &Draw, count: usize, tables: &Tables) -> bool {
     /// Tens of microseconds on the largest board.
     const INSTANT_WALK: u32 = 1_000;
@@ -88,7 +70,7 @@ pub(crate) fn needs_proof(goal: &Board, how: &Draw) -> bool {
     matches!(how, Draw::Length(_) | Draw::Percentile(_)) && !DistanceTable::serves(goal.size())
 }
 
-/// The error of lengths that cannot be proven or are too rare, known without any search.
+/// The error for lengths that cannot be proven or are too rare, found without a search.
 pub(crate) fn refusal(goal: &Board, how: &Draw, tables: &Tables) -> Option<DrawError> {
     if !needs_proof(goal, how) {
         return None;
@@ -106,8 +88,7 @@ pub(crate) fn bytes_for_proofs(goal: &Board, how: &Draw) -> u64 {
     if needs_proof(goal.goal(), how) { bytes_for(&proof(goal, u32::MAX)) } else { 0 }
 }
 
-/// Draws a board for a goal with each seed; equal seeds draw equal boards. `patterns` are those of the goal if lengths
-/// are to be proven; without them that takes longer.
+/// Draws a board for a goal with each seed; equal seeds draw equal boards. `patterns` speed up the proof of lengths.
 ///
 /// # Errors
 /// See [`DrawError`]; uniform draws and walks fail only if the time ends or they are cancelled.
@@ -142,11 +123,6 @@ pub(crate) fn draw(
     seeds.iter().map(draw).collect()
 }
 
-/// The board that a seed draws if nothing but the goal is requested: uniform over all boards that can reach it.
-pub fn board_of_seed(goal: &Board, seed: &str) -> Board {
-    random_board(goal, &mut Seeded::new(seed))
-}
-
 /// Draws a board without a search.
 fn draw_at_once(goal: &Board, how: &Draw, random: &mut Seeded, tables: &Tables) -> Result<DrawnBoard, DrawError> {
     let (board, most) = match how {
@@ -156,7 +132,7 @@ fn draw_at_once(goal: &Board, how: &Draw, random: &mut Seeded, tables: &Tables) 
         Draw::Walk(walk) => {
             let from = walk.from.as_ref().unwrap_or(goal);
             let walker = if walk.turns_back { random_walk_with_turns } else { random_walk };
-            // The walk from the goal reversed is a solution.
+            // The reversed walk from the goal is a solution.
             (walker(from, walk.moves, random), walk.from.is_none().then_some(walk.moves))
         }
         Draw::Length(lengths) => (board_of_length(goal, lengths, random, tables)?, None),

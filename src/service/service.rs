@@ -1,10 +1,11 @@
-//! Entry point of the floor: settings and limits, start and shutdown.
+//! Entry point of the service: settings and limits, start and shutdown.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use taquin_bulk::RequestedLimits;
 use taquin_solver::heuristic::{DistanceTable, Tier};
 use taquin_solver::search::Distribution;
 use taquin_solver::solver::{AttemptCheck, explain, nodes_within};
@@ -17,22 +18,22 @@ use tokio::time::timeout;
 use crate::service::analysis::{AnalysisError, AnalysisParts, Analyst, LegalMoves};
 use crate::service::hint::{self, Hint, HintCache};
 use crate::service::instant::is_explanation_instant;
-use crate::service::job::{Answer, BeforeSearchHook, Report, RequestedLimits, ServiceError};
+use crate::service::job::{Answer, BeforeSearchHook, ServiceError};
 use crate::service::metrics::{Metrics, Refusal};
 use crate::service::pool::{
     BulkError, BulkHandle, BulkLoad, BulkSettings, BulkWork, CacheUsage, Load, Pool, PoolSettings, SearchMemory,
     Subscription,
 };
 use crate::service::random::{self, Draw, DrawError, DrawnBoard, draw};
-use crate::service::reply_memory::{HeldReport, ReplyMemory, ReplyOwner, Reservation};
+use crate::service::reply_memory::{ReplyMemory, ReplyOwner, Reservation};
 use crate::service::tables::{BackgroundBuilder, Tables};
 
 /// Settings, fixed at start.
 #[derive(Clone, Debug)]
 pub struct ServiceSettings {
-    /// Searches that run at a time.
+    /// Concurrent searches.
     pub workers: usize,
-    /// Jobs that may be queued beside them.
+    /// Jobs that may wait in addition.
     pub queue: usize,
     /// Maximum number of threads that run searches, or hold paused ones.
     pub job_threads: usize,
@@ -42,29 +43,29 @@ pub struct ServiceSettings {
     pub max_time: Duration,
     /// Maximum of nodes that a search expands.
     pub max_expanded: u64,
-    /// Memory that the process plans with, in bytes.
+    /// Memory budget of the process, in bytes.
     pub memory: u64,
     /// Maximum memory of a search for nodes, in bytes.
     pub search_memory: u64,
     /// Memory of all searches.
     pub searches_memory: SearchMemory,
-    /// What bulk work may use.
+    /// Limits of bulk work.
     pub bulk: BulkSettings,
     /// Memory of the result and hint caches, in bytes.
     pub answer_memory: u64,
-    /// Memory of long responses that are still being sent, in bytes.
+    /// Memory of long responses in transfer, in bytes.
     pub reply_memory: u64,
     /// Maximum of recorded expansions.
     pub max_expansions: usize,
     /// Strongest pattern tables to build.
     pub tables: Tier,
-    /// Patterns that the service needs to be ready; at most `tables`.
+    /// Patterns required for readiness; at most `tables`.
     pub ready: Tier,
     /// Memory of tables built on first use, in bytes.
     pub table_memory: u64,
     /// Directory of tables kept between runs, if any.
     pub table_cache: Option<PathBuf>,
-    /// Called before each search, by tests.
+    /// Called before each search, in tests.
     pub before_search: Option<BeforeSearchHook>,
 }
 
@@ -108,8 +109,8 @@ pub struct Service {
 }
 
 impl Service {
-    /// Starts the pool, and the background thread that builds tables. Jobs are accepted at once: one that needs a
-    /// missing table builds it.
+    /// Starts the pool, and the background thread that builds tables. Jobs are accepted at once; a job builds a missing
+    /// table itself.
     pub fn start(settings: ServiceSettings) -> Arc<Self> {
         let tables = Arc::new(Tables::new(settings.table_memory, settings.table_cache.clone()));
         let is_ready = Arc::new(AtomicBool::new(false));
@@ -119,7 +120,7 @@ impl Service {
             ready: settings.ready,
             tier: settings.tables,
         };
-        // Without the thread, the service is never ready.
+        // Without the thread, the service never becomes ready.
         if let Err(error) = std::thread::Builder::new().spawn(move || builder.run()) {
             tracing::error!(target: "taquin::tables", %error, "the system refuses a thread to build tables");
         }
@@ -171,7 +172,8 @@ impl Service {
         self.is_ready.load(Ordering::Acquire)
     }
 
-    /// Runs a job on the pool.
+    /// Runs a job on the pool. A job that is answered at once has no log line; its fields belong to the line of its
+    /// request.
     ///
     /// Dropping the future dequeues the job or stops its search, unless another caller waits for an equal job.
     ///
@@ -179,6 +181,14 @@ impl Service {
     /// See [`ServiceError`].
     pub fn submit(&self, job: SearchRequest) -> impl Future<Output = Result<Answer, ServiceError>> + Send {
         self.pool.submit(job)
+    }
+
+    /// Runs one of several jobs of a request. It has a log line of its own, also if it is answered at once.
+    ///
+    /// # Errors
+    /// See [`ServiceError`].
+    pub async fn submit_logged(&self, job: SearchRequest) -> Result<Answer, ServiceError> {
+        self.pool.submit_logged(job).await
     }
 
     /// Runs a job and returns a subscription to its progress once it is admitted or finished.
@@ -189,8 +199,8 @@ impl Service {
         self.pool.watch(job).await
     }
 
-    /// Registers bulk work, which runs beside all jobs, with workers that no job could use. It runs until it is done or
-    /// its handle is dropped. A search of it may use [`BulkSettings::search_memory`] of the [settings](Self::settings).
+    /// Registers bulk work, which uses workers that no job could use. It runs until it is done or its handle is
+    /// dropped. Its searches may use [`BulkSettings::search_memory`] of the [settings](Self::settings).
     ///
     /// # Errors
     /// See [`BulkError`].
@@ -198,8 +208,8 @@ impl Service {
         self.pool.bulk(work)
     }
 
-    /// Runs work of a request that is no search, with a worker and so many bytes of the memory of searches. It may be
-    /// stopped and started again, as searches may.
+    /// Runs work other than a search, with a worker and `bytes` of the search memory. Like a search, it may be stopped
+    /// and started again.
     ///
     /// # Errors
     /// [`ServiceError`] if there is no capacity.
@@ -217,7 +227,7 @@ impl Service {
     }
 
     /// Returns the best solution that [`auto`](Plan::auto) finds, or the rest of a cached solution of an earlier hint,
-    /// or of `trail`, a path that the client knows. A trail that does not lead over the board or close by is ignored.
+    /// or of `trail`, a path known to the client. A trail is ignored if it does not lead over the board or close by.
     ///
     /// # Errors
     /// See [`ServiceError`].
@@ -237,8 +247,8 @@ impl Service {
     /// Draws a board for a goal with each seed; equal seeds draw equal boards.
     ///
     /// # Errors
-    /// [`ServiceError`] if there is no capacity, and [`DrawError`] if there is no such board, or none is found within
-    /// the default time limit.
+    /// [`ServiceError`] if there is no capacity, and [`DrawError`] if no such board exists or is found within the
+    /// default time limit.
     pub async fn draw(
         &self,
         goal: Board,
@@ -252,7 +262,7 @@ impl Service {
             return Ok(Err(error));
         }
         let patterns = if random::needs_proof(&goal, &how) {
-            // Without them the proofs take longer.
+            // Without patterns the proofs take longer.
             let wait = self.settings.default_time / 4;
             timeout(wait, self.tables.ready_patterns(goal.size(), goal.blank(), false)).await.ok().and_then(Result::ok)
         } else {
@@ -306,7 +316,7 @@ impl Service {
         self.pool.run_quick_work(is_instant, self.settings.default_time, move || explain(&puzzle, &*tables)).await
     }
 
-    /// Number of boards at each optimal length, if it is known for the goal's shape and the cell of its blank.
+    /// Number of boards at each optimal length, if known for the goal's shape and the cell of its blank.
     ///
     /// # Errors
     /// [`ServiceError`] if there is no capacity.
@@ -321,7 +331,7 @@ impl Service {
         Ok(self.tables.small().distribution(size, goal_blank))
     }
 
-    /// Limits in force for a search: the requested ones, within those of the settings.
+    /// Limits in force for a search: the requested ones, bounded by the settings.
     pub fn limits(&self, size: Size, plan: &Plan, requested: RequestedLimits) -> Limits {
         Limits {
             time: requested.time.unwrap_or(self.settings.default_time).min(self.settings.max_time),
@@ -333,8 +343,8 @@ impl Service {
         }
     }
 
-    /// Limits of searches that one request runs one after another. They are those of [`limits`](Self::limits), but if
-    /// the times exceed the maximum of one search in all, each is shortened in proportion.
+    /// Limits of consecutive searches for one request. They equal [`limits`](Self::limits), unless the total time
+    /// exceeds the maximum of one search; then each time is shortened in proportion.
     pub fn limits_for_all(&self, size: Size, searches: &[(Plan, RequestedLimits)]) -> Vec<Limits> {
         let limits = searches.iter().map(|(plan, requested)| self.limits(size, plan, *requested));
         let limits: Vec<Limits> = limits.collect();
@@ -356,7 +366,7 @@ impl Service {
         self.pool.is_draining()
     }
 
-    /// Rejects new jobs and bulk work from now on; those in the pool continue.
+    /// Rejects new jobs and bulk work from now on. Jobs in the pool continue.
     pub fn drain(&self) {
         self.pool.drain();
     }
@@ -368,44 +378,36 @@ impl Service {
 
     /// Waits until no job and no slice of bulk work runs.
     pub async fn idle(&self) {
-        /// Much shorter than a cancelled search takes to notice.
+        /// Much shorter than a cancelled search needs to notice.
         const POLL_INTERVAL: Duration = Duration::from_millis(1);
         while self.load().begun > 0 || self.bulk_load().slices > 0 {
             tokio::time::sleep(POLL_INTERVAL).await;
         }
     }
 
-    /// Reserves memory for a batch or a long response until it is sent. A request for more than there is gets all of
-    /// it. Large ones leave a part of the memory to small ones.
+    /// Reserves memory for a batch or a long response until it is sent. Larger requests are cut to the largest possible
+    /// reservation. Large reservations leave a part of the memory to small ones.
     ///
     /// # Errors
-    /// [`ServiceError::ReplyMemoryFull`] if none is left, or the owner has its share.
+    /// [`ServiceError::ReplyMemoryFull`] if no memory is left, or the owner has used its share.
     pub fn reserve_reply(&self, owner: Option<ReplyOwner>, bytes: usize) -> Result<Reservation, ServiceError> {
         self.reply_memory.reserve(owner, bytes as u64).ok_or_else(|| self.reply_memory_full())
     }
 
-    /// Reserves more memory, so many bytes in all.
+    /// Grows a reservation to `bytes` bytes.
     ///
     /// # Errors
-    /// See [`reserve_reply`](Self::reserve_reply). The reservation then has what it had.
+    /// See [`reserve_reply`](Self::reserve_reply). The reservation then stays as it was.
     pub fn grow_reply(&self, reservation: &mut Reservation, bytes: usize) -> Result<(), ServiceError> {
         if reservation.grow(bytes as u64) { Ok(()) } else { Err(self.reply_memory_full()) }
     }
 
-    /// Checks that [`reserve_reply`](Self::reserve_reply) would succeed at this moment.
+    /// Checks that [`reserve_reply`](Self::reserve_reply) would succeed at present.
     ///
     /// # Errors
     /// See [`reserve_reply`](Self::reserve_reply).
     pub fn check_reply_memory(&self, owner: Option<ReplyOwner>, bytes: usize) -> Result<(), ServiceError> {
         if self.reply_memory.has_room(owner, bytes as u64) { Ok(()) } else { Err(self.reply_memory_full()) }
-    }
-
-    /// Reserves memory for a report from which a response is written in pieces.
-    ///
-    /// # Errors
-    /// [`ServiceError::ReplyMemoryFull`] if none is left.
-    pub fn hold(&self, report: &Arc<Report>) -> Result<HeldReport, ServiceError> {
-        self.reply_memory.hold(report).ok_or_else(|| self.reply_memory_full())
     }
 
     /// Memory of long responses that are still being sent, in bytes.

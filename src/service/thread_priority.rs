@@ -2,8 +2,8 @@
 
 /// Lowers the priority of this thread, and of the threads that it starts, in favor of searches and connections.
 ///
-/// A thread of this niceness is preempted when one of those wakes, and still gets a quarter of a core beside a busy
-/// one.
+/// At this niceness, a waking search or connection preempts the thread, which still gets a quarter of a core beside a
+/// busy one.
 pub(crate) fn lower_thread_priority() {
     const NICENESS: i32 = 5;
     // Only Linux has a niceness for each thread; elsewhere it would apply to the process.

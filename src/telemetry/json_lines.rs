@@ -15,14 +15,14 @@ use tracing_subscriber::registry::LookupSpan;
 
 /// A layer that writes each event as one line of JSON.
 ///
-/// A span's fields are formatted once, when it begins, and each field of an event is written as it is visited. The JSON
-/// format of tracing-subscriber collects both in maps for every line (docs/adr/0013).
+/// A span's fields are formatted once, when it begins, and an event's fields as they are visited. The JSON format of
+/// tracing-subscriber collects both in maps for every line (docs/adr/0014).
 #[derive(Debug)]
 pub(crate) struct JsonLines<W> {
     writer: W,
 }
 
-/// The part of a line that describes the span, without its closing brace: `,"span":{…`. Stored with the span.
+/// The span's part of a line, without its closing brace: `,"span":{…`. Stored with the span.
 struct SpanText(String);
 
 thread_local! {
@@ -79,7 +79,7 @@ where
             line.push('}');
         }
         line.push_str("}\n");
-        // An error of the log itself cannot be logged.
+        // The log cannot log its own errors.
         let _ = self.writer.make_writer_for(metadata).write_all(line.as_bytes());
         line.clear();
         LINE.set(line);
@@ -178,8 +178,8 @@ impl fmt::Write for Quoted<'_> {
     }
 }
 
-/// True if a byte is a control character, a quote or a backslash. Tests up to sixteen bytes at a time, the last ones
-/// twice.
+/// True if the text has a control character, a quote or a backslash. Tests up to sixteen bytes at a time, and the last
+/// ones twice.
 fn has_special(text: &[u8]) -> bool {
     match (text.as_chunks::<16>(), text.last_chunk::<16>()) {
         (([], rest), _) => match (rest.first_chunk::<8>(), rest.last_chunk::<8>()) {
@@ -191,7 +191,7 @@ fn has_special(text: &[u8]) -> bool {
     }
 }
 
-/// Tests every byte, without a branch that would keep the compiler from testing them side by side.
+/// Tests every byte without branches, so that the compiler vectorizes the loop.
 #[inline(always)]
 fn is_any_special(bytes: &[u8]) -> bool {
     bytes.iter().fold(false, |found, byte| found | (*byte < b' ') | (*byte == b'"') | (*byte == b'\\'))

@@ -19,14 +19,14 @@ const CAPACITY: usize = 4 << 20;
 /// Minimum time between two writes.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// How long the exit of the process waits for the last lines.
+/// The process waits this long for the last lines when it exits.
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// The queue; a clone refers to the same one.
+/// The queue. Clones share it.
 #[derive(Clone, Debug)]
 pub(crate) struct LineQueue(Arc<Queue>);
 
-/// Waits on drop until the last lines are written, for at most a second.
+/// On drop, waits until the last lines are written, for at most a second.
 #[derive(Debug)]
 pub(crate) struct Flush(Arc<Queue>);
 
@@ -103,7 +103,7 @@ impl Queue {
         }
     }
 
-    /// Waits for lines. False if the queue is closed and empty.
+    /// Waits for lines. Returns false if the queue is closed and empty.
     ///
     /// The thread sets `sleeps` before it looks for lines; a logging thread appends its line before it reads `sleeps`.
     /// So at least one of them sees the other.
@@ -125,8 +125,8 @@ impl Queue {
         while self.wait() {
             let lost = self.pending.lock().take(&mut lines);
             if !lines.is_empty() {
-                // After a failed write, the last line may be incomplete: start a new one. The error itself cannot be
-                // logged.
+                // After a failed write, the last line may be incomplete, so the next write starts a new line. The log
+                // cannot log its own errors.
                 let begun = if is_torn { out.write_all(b"\n") } else { Ok(()) };
                 is_torn = begun.and_then(|()| out.write_all(&lines)).and_then(|()| out.flush()).is_err();
                 lines.clear();
@@ -169,7 +169,7 @@ mod tests {
 
     use super::*;
 
-    /// Forwards what is written, after waiting for permission before each write.
+    /// Forwards each write, after waiting for permission.
     struct Reader {
         may: mpsc::Receiver<()>,
         read: mpsc::Sender<Vec<u8>>,

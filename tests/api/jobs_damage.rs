@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 
 use hyper::Method;
 use serde_json::{Value, json};
-use taquin::jobs::{JobId, JobOwner, seal, unseal};
+use taquin::jobs::{JobId, JobOwner};
+use taquin_bulk::{seal, unseal};
 
 use crate::answer::Answer;
 use crate::client::{Client, until};

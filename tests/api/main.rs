@@ -24,7 +24,6 @@ mod jobs_damage;
 mod jobs_progress;
 mod jobs_results;
 mod limits;
-mod links;
 mod load;
 mod moves;
 mod operations;

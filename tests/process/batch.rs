@@ -394,7 +394,7 @@ fn a_directory_stores_the_rows_of_a_file() {
     fs::write(&input, rows.replacen("1", "2", 1)).unwrap();
     let other = batch(&command);
     assert_eq!(other.status.code(), Some(1), "{}", stderr_of(&other));
-    assert!(stderr_of(&other).contains("a piece of another input"), "{}", stderr_of(&other));
+    assert!(stderr_of(&other).contains("a part of another input"), "{}", stderr_of(&other));
     fs::write(&input, &rows).unwrap();
     assert_eq!(batch(&command).status.code(), Some(3));
     assert_eq!(fs::read(&part).unwrap(), original);
@@ -407,7 +407,7 @@ fn what_an_interrupted_reader_of_an_input_left_is_replaced() {
     let rows = |range: std::ops::Range<usize>| range.map(board).collect::<String>();
     let input = scratch.path("in.ndjson");
     fs::write(&input, rows(0..200)).unwrap();
-    // One half of a piece of problems, and of two: with another fault, and with other rows at fault.
+    // One half of a part of problems, and of two: with another fault, and with other rows at fault.
     let (half, other, more) = (rows(0..100), rows(0..100).replace("what", "that"), rows(3..9_000));
     for (number, begin) in [half, other, more].into_iter().enumerate() {
         let directory = scratch.path(&format!("job{number}"));

@@ -2,7 +2,6 @@
 
 mod batch;
 mod batch_files;
-mod batch_log;
 #[cfg(feature = "cluster")]
 mod billion;
 mod chaos;
@@ -12,6 +11,7 @@ mod cluster;
 mod cluster_faults;
 mod command;
 mod jobs;
+mod log;
 #[cfg(feature = "cluster")]
 mod million;
 mod readiness;

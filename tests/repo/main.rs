@@ -4,5 +4,7 @@ mod default_build;
 mod documents;
 mod layering;
 mod links;
+mod paths;
 mod pinned;
+mod records;
 mod rendering;

@@ -16,17 +16,22 @@
 //! - the root: boards, moves, puzzles and paths; [`Solver`] with its requests and reports
 //! - [`solver`]: the steps of a [`Solver`], for programs that bring tables, threads or a cache
 //! - [`tables`]: precomputed tables, and the trait [`TableSource`] for others
+//! - [`Instant`]: the clock of `std`. On `wasm32-unknown-unknown`, which has none, `set_clock` brings one
 //! - [`search`], [`heuristic`]: for experts. Their names may change in any release
 
 // Tests may do these. `expect` says why it cannot fail.
 #![cfg_attr(not(test), warn(clippy::too_many_lines, clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr))]
 
+mod clock;
 mod domain;
 mod named;
 pub mod search;
 pub mod solver;
 pub mod tables;
 
+pub use clock::Instant;
+#[cfg(all(target_family = "wasm", target_os = "unknown"))]
+pub use clock::set_clock;
 pub use domain::*;
 pub use named::Named;
 pub use search::{

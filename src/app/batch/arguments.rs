@@ -1,85 +1,79 @@
-//! From the flags of `taquin batch` to what is to be done.
+//! Parses the flags of `taquin batch` into a task.
 
 use std::ffi::OsStr;
 use std::fmt::Display;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use taquin_solver::Size;
+use taquin_bulk::rows::{RowGoal, RowOptions};
+use taquin_bulk::{MAX_ROWS, Recipe, RequestedLimits, RowError, Shard, Want};
+use taquin_solver::{Board, Sides, Size};
 
 use super::destination::{Destination, Existing};
-use super::formats::{Format, RowsFormat, TextFormat};
 use super::input::RowInput;
-use super::values::{choice, duration, goal, shard, size, whole_number};
+use super::values::{Format, RowsFormat, TextFormat};
+use super::values::{choice, duration, shard, size, whole_number};
 use crate::config::BatchFlags;
-use crate::http::{Problem, RowOptions};
-use crate::jobs::{MAX_ROWS, Recipe, Shard};
-use crate::service::{RequestedLimits, Sweep, Want};
 
-/// What is to be done.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) enum Task {
-    /// Write labels as text.
+pub(crate) enum Task {
+    /// Label boards, and write lines.
     Solve(Boards, TextOutput),
-    /// Store labels in the directory of a job.
+    /// Label boards, and store parts in the directory of a job.
     Store {
         boards: Boards,
         directory: PathBuf,
         shard: Shard,
-        /// Boards of a chunk; chosen by their cost if absent.
+        /// Boards of a chunk; by default chosen from the cost of a board.
         chunk: Option<u32>,
     },
-    /// Write the labels of a job as text.
+    /// Write the labels of a job as lines.
     Export(PathBuf, TextOutput),
     /// Write labels as Parquet.
     Parquet(ParquetSource, ParquetOutput),
-    /// Check a job, and solve so many of its boards again.
+    /// Check a job; holds the number of boards to solve again.
     Verify(PathBuf, u64),
 }
 
-/// Boards, and what is to be found out about each.
+/// Boards, with kind and limits of the labels.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) struct Boards {
-    pub(super) source: Source,
-    pub(super) want: Want,
-    pub(super) limits: RequestedLimits,
+pub(crate) struct Boards {
+    pub(crate) source: Source,
+    pub(crate) want: Want,
+    pub(crate) limits: RequestedLimits,
 }
 
-/// Where boards come from.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) enum Source {
+pub(crate) enum Source {
     Recipe(Recipe),
     Rows(RowInput),
 }
 
-/// Where lines are written.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct TextOutput {
-    pub(super) destination: Destination,
-    pub(super) format: TextFormat,
-    pub(super) existing: Existing,
+pub(crate) struct TextOutput {
+    pub(crate) destination: Destination,
+    pub(crate) format: TextFormat,
+    pub(crate) existing: Existing,
 }
 
-/// Where the labels of Parquet come from.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) enum ParquetSource {
+pub(crate) enum ParquetSource {
     Boards(Box<Boards>),
     /// The directory of a complete job.
     Job(PathBuf),
 }
 
-/// Where Parquet is written.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum ParquetOutput {
+pub(crate) enum ParquetOutput {
     One {
         destination: Destination,
         overwrites: bool,
     },
-    /// The files of a data set, with its card.
+    /// The directory of a data set with a card.
     Directory(PathBuf),
 }
 
-/// Collects the errors of all arguments.
+/// Collects the errors of all flags.
 #[derive(Default)]
 struct Errors(Vec<String>);
 
@@ -88,51 +82,55 @@ impl Errors {
         self.0.push(format!("--{flag}: {reason}"));
     }
 
-    /// The value, or `None` and an error.
+    /// Unwraps a value. An error is collected, and `None` is returned.
     fn value<T>(&mut self, flag: &str, value: Result<T, String>) -> Option<T> {
         value.map_err(|reason| self.report(flag, reason)).ok()
     }
 }
 
 impl Errors {
-    /// What applies to all rows of an input, as the parameters of a request say it.
+    /// Options that apply to all rows of an input.
     fn options(&mut self, flags: &BatchFlags) -> Option<RowOptions> {
-        let given = [("want", &flags.want), ("goal", &flags.goal)].into_iter();
-        let given = given.filter_map(|(name, text)| Some((name.to_owned(), text.clone()?)));
-        let mut query: Vec<(String, String)> = given.collect();
         let size = flags.size.as_deref().map(|text| self.value("size", size(text)));
-        if let Some(Some(size)) = size {
-            let sides = [("rows", size.rows()), ("cols", size.cols())];
-            query.extend(sides.map(|(name, side)| (name.to_owned(), side.to_string())));
+        let want = want(flags, self);
+        let sides = size.flatten().map_or_else(Sides::default, sides_of);
+        let goal = self.goal(flags, sides);
+        let is_valid = size != Some(None);
+        let options = RowOptions { want: want?, goal: goal?, sides, ..RowOptions::default() };
+        is_valid.then_some(options)
+    }
+
+    /// The goal; blank-last by default.
+    fn goal(&mut self, flags: &BatchFlags, sides: Sides) -> Option<RowGoal> {
+        let details =
+            |error: RowError| error.errors.into_iter().map(|error| error.detail).collect::<Vec<_>>().join("; ");
+        let goal = flags.goal.as_deref().map(|text| RowGoal::parse(text, sides).map_err(details));
+        goal.map_or(Some(RowOptions::default().goal), |goal| self.value("goal", goal))
+    }
+
+    fn goal_on(&mut self, flags: &BatchFlags, size: Size) -> Option<Board> {
+        let on_size = |goal: RowGoal| goal.on(size).ok_or_else(|| format!("the goal has another size than {size}"));
+        self.goal(flags, sides_of(size)).and_then(|goal| self.value("goal", on_size(goal)))
+    }
+
+    /// Reports an unknown name of a goal.
+    fn check_goal_name(&mut self, flags: &BatchFlags) {
+        if flags.goal.as_deref().is_some_and(|goal| !goal.contains(|letter: char| letter.is_ascii_digit())) {
+            self.goal(flags, Sides::default());
         }
-        self.read_options(query).filter(|_| size != Some(None))
     }
 
-    fn read_options(&mut self, query: Vec<(String, String)>) -> Option<RowOptions> {
-        let report =
-            |problem: Problem| problem.errors.iter().for_each(|error| self.report(&error.pointer[1..], &error.detail));
-        RowOptions::read(query).map_err(report).ok()
-    }
-
-    /// Reports a goal that is none on boards of any size.
-    fn check_goal_name(&mut self, goal: Option<&str>) {
-        if let Some(goal) = goal.filter(|goal| !goal.contains(|letter: char| letter.is_ascii_digit())) {
-            self.read_options(vec![("goal".to_owned(), goal.to_owned())]);
-        }
-    }
-
-    /// Reports flags that have no effect.
     fn without_effect(&mut self, flags: &[(&str, bool)], reason: &str) {
         flags.iter().filter(|(_, is_given)| *is_given).for_each(|(flag, _)| self.report(flag, reason));
     }
 }
 
 impl Task {
-    /// Reads all flags.
+    /// Parses all flags.
     ///
     /// # Errors
-    /// All errors at once, each as a line.
-    pub(super) fn of(flags: &BatchFlags) -> Result<Self, Vec<String>> {
+    /// All errors at once, one line each.
+    pub(crate) fn of(flags: &BatchFlags) -> Result<Self, Vec<String>> {
         let mut errors = Errors::default();
         let task = task(flags, &mut errors);
         match task {
@@ -185,7 +183,7 @@ fn task(flags: &BatchFlags, errors: &mut Errors) -> Option<Task> {
     }
 }
 
-/// Reports flags of which --verify knows nothing.
+/// Reports flags that have no effect with `--verify`.
 fn check_verify(flags: &BatchFlags, errors: &mut Errors) {
     let given = [
         ("random", flags.random.is_some()),
@@ -211,7 +209,7 @@ fn check_verify(flags: &BatchFlags, errors: &mut Errors) {
     }
 }
 
-/// Reports an input that does not exist, flags of a recipe without one, and flags of an input with a recipe.
+/// Reports a missing input, flags of a recipe without a recipe, and flags of an input with a recipe.
 fn check_source(flags: &BatchFlags, errors: &mut Errors) {
     if let Some(input) = flags.input.as_deref().filter(|input| *input != "-" && !Path::new(input).exists()) {
         errors.0.push(format!("{input}: there is no such file"));
@@ -230,7 +228,7 @@ fn check_source(flags: &BatchFlags, errors: &mut Errors) {
     }
 }
 
-/// Writes the labels of a directory.
+/// Creates the task that writes the labels of a directory.
 fn export(flags: &BatchFlags, directory: &str, format: Option<Format>, errors: &mut Errors) -> Option<Task> {
     check_export(flags, errors);
     let format = format?;
@@ -245,7 +243,7 @@ fn export(flags: &BatchFlags, directory: &str, format: Option<Format>, errors: &
     }
 }
 
-/// The output as it is given; the standard output by default.
+/// Value of `--output`; the standard output by default.
 fn output(flags: &BatchFlags) -> &str {
     flags.output.as_deref().unwrap_or("-")
 }
@@ -260,7 +258,7 @@ fn parquet_output(flags: &BatchFlags) -> ParquetOutput {
     }
 }
 
-/// True if the output is a directory, or its name ends with a slash.
+/// Returns true if the output is a directory, or if its name ends with a slash.
 fn names_directory(flags: &BatchFlags) -> bool {
     output(flags).ends_with('/') || Path::new(output(flags)).is_dir()
 }
@@ -283,7 +281,7 @@ fn store(flags: &BatchFlags, boards: Option<Boards>, errors: &mut Errors) -> Opt
     Some(Task::Store { boards: boards?, directory: PathBuf::from(output(flags)), shard: shard?, chunk })
 }
 
-/// Reports flags that do not fit the output.
+/// Reports flags that do not fit the output. `format` is `None` if the format is invalid.
 fn check_output(flags: &BatchFlags, format: Option<Format>, errors: &mut Errors) {
     let (resume, overwrite) = (("resume", flags.resume), ("overwrite", flags.overwrite));
     if format == Some(Format::Packed) {
@@ -295,7 +293,7 @@ fn check_output(flags: &BatchFlags, format: Option<Format>, errors: &mut Errors)
     if is_text && names_directory(flags) {
         errors.report("output", format!("{} is a directory: name a file", output(flags)));
     }
-    // The values are read, and reported, if the format is not known.
+    // With an invalid format, only the values of these flags are checked.
     if format.is_some() {
         let given = [("shard", flags.shard.is_some()), ("chunk", flags.chunk.is_some())];
         errors.without_effect(&given, "only a directory of packed labels has chunks: name one with `-o`");
@@ -308,7 +306,7 @@ fn check_output(flags: &BatchFlags, format: Option<Format>, errors: &mut Errors)
     }
 }
 
-/// The format by its name, or else by that of the output.
+/// The format from `--format`, or else from the name of the output.
 fn format(flags: &BatchFlags, errors: &mut Errors) -> Option<Format> {
     let named = flags.format.as_deref().map(|name| errors.value("format", choice(name)));
     errors.value("output", check_name(output(flags)))?;
@@ -335,7 +333,7 @@ fn format(flags: &BatchFlags, errors: &mut Errors) -> Option<Format> {
     }
 }
 
-/// Rejects a name that no output can have.
+/// Rejects an impossible name of an output.
 fn check_name(output: &str) -> Result<(), String> {
     if output.is_empty() {
         return Err("the name is empty: name a file, a directory, or `-`".to_owned());
@@ -346,7 +344,7 @@ fn check_name(output: &str) -> Result<(), String> {
     }
 }
 
-/// Reports flags that have no effect on a directory.
+/// Reports flags that have no effect on the labels of a directory.
 fn check_export(flags: &BatchFlags, errors: &mut Errors) {
     let of_rows =
         [("size", flags.size.is_some()), ("strict", flags.strict), ("input-format", flags.input_format.is_some())];
@@ -363,9 +361,9 @@ fn check_export(flags: &BatchFlags, errors: &mut Errors) {
 fn recipe(flags: &BatchFlags, shape: &str, errors: &mut Errors) -> Option<Boards> {
     let size = errors.value("random", size(shape));
     let goal = match size {
-        Some(size) => errors.value("goal", goal(flags.goal.as_deref(), size)),
+        Some(size) => errors.goal_on(flags, size),
         None => {
-            errors.check_goal_name(flags.goal.as_deref());
+            errors.check_goal_name(flags);
             None
         }
     };
@@ -376,7 +374,7 @@ fn recipe(flags: &BatchFlags, shape: &str, errors: &mut Errors) -> Option<Boards
     let seed = errors.value("seed", required(&flags.seed, "s"));
     let (want, limits) = (want(flags, errors), limits(flags, errors));
     if let (Some(want), Some(size)) = (want, size)
-        && !Sweep::serves(want, size)
+        && !want.serves(size)
     {
         errors.0.push(unserved_want(size));
     }
@@ -385,8 +383,8 @@ fn recipe(flags: &BatchFlags, shape: &str, errors: &mut Errors) -> Option<Boards
     Some(Boards { source: Source::Recipe(recipe?), want: want?, limits })
 }
 
-/// The error of a `--want` that cannot be found out about boards of this size.
-pub(super) fn unserved_want(size: Size) -> String {
+/// The error of a `--want` that is impossible for boards of this size.
+pub(crate) fn unserved_want(size: Size) -> String {
     format!("--want: first moves are known on boards of up to 16 cells, not on {size}")
 }
 
@@ -404,6 +402,10 @@ fn rows(flags: &BatchFlags, input: &str, errors: &mut Errors) -> Option<Boards> 
     let want = options.want;
     let input = RowInput { file, is_csv: format? == RowsFormat::Csv, options, is_strict: flags.strict };
     Some(Boards { source: Source::Rows(input), want, limits })
+}
+
+fn sides_of(size: Size) -> Sides {
+    Sides { rows: Some(size.rows()), cols: Some(size.cols()) }
 }
 
 fn want(flags: &BatchFlags, errors: &mut Errors) -> Option<Want> {
@@ -425,8 +427,6 @@ mod tests {
 
     use super::*;
     use crate::config::{Command, Flags};
-    use crate::http::RowGoal;
-    use taquin_solver::Sides;
 
     fn of(arguments: &str) -> Result<Task, Vec<String>> {
         let arguments = ["taquin", "batch"].into_iter().chain(arguments.split_whitespace());
@@ -591,7 +591,9 @@ mod tests {
         assert!(one("--random 3x3 --count 1 --seed s -o a.xls").contains("`--format`"));
         assert!(one("--random 3x3 --count 1 --seed s --format packed").contains("name it with `-o`"));
         assert!(one("--random 3x3 --count 1.5 --seed s").contains("whole number"));
-        assert!(one("--random 3x3 --count 1 --seed s --goal 123").contains("neither one of blank_last"));
+        assert!(
+            one("--random 3x3 --count 1 --seed s --goal 123").contains("the goal has 3 cells, but the board is 3×3")
+        );
         assert!(one("src --random 3x3 --count 1 --seed s").contains("not from both"));
         assert!(one("src -o e").contains("as text"));
         assert!(one("src --strict").contains("omit it"));

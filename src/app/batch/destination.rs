@@ -1,4 +1,4 @@
-//! Where labels are written.
+//! Destinations of labels.
 
 use std::ffi::OsString;
 use std::fs::{self, File, Metadata};
@@ -6,11 +6,11 @@ use std::io;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
-use crate::jobs::is_same_file;
+use taquin_bulk::is_same_file;
 
-/// Where one sequence of labels is written.
+/// Destination of a sequence of labels.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Destination {
+pub(crate) enum Destination {
     /// The standard output.
     Standard,
     /// A pipe or a device.
@@ -19,33 +19,33 @@ pub(super) enum Destination {
     File(PathBuf),
 }
 
-/// What to do where a file or an interrupted run is found.
+/// How to treat an existing file or an interrupted run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Existing {
-    /// Go on with an interrupted run.
-    pub(super) resumes: bool,
-    /// Replace the file, and the run unless it goes on.
-    pub(super) overwrites: bool,
+pub(crate) struct Existing {
+    /// Resume an interrupted run.
+    pub(crate) resumes: bool,
+    /// Replace an existing file, and an interrupted run that is not resumed.
+    pub(crate) overwrites: bool,
 }
 
 impl Destination {
-    /// The destination that an argument names.
-    pub(super) fn named(output: &str) -> Self {
+    /// Resolves the value of `--output`.
+    pub(crate) fn named(output: &str) -> Self {
         let path = Path::new(output);
         let data = fs::metadata(path).ok();
-        // `/dev/stdout` is the standard output, wherever the shell has directed it.
+        // `/dev/stdout` is the standard output, even if redirected to a file.
         let is_standard = || Some(is_same_file(data.as_ref()?, &metadata_of(io::stdout())?));
         match &data {
             _ if output == "-" || is_standard() == Some(true) => Self::Standard,
             Some(data) if !data.is_file() && !data.is_dir() => Self::Stream(path.to_owned()),
-            // A link stays a link: the file that it names is replaced.
+            // A link is kept; the file behind the link is replaced.
             _ if path.is_symlink() => Self::File(fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())),
             _ => Self::File(path.to_owned()),
         }
     }
 
-    /// How messages name it.
-    pub(super) fn path(&self) -> &Path {
+    /// Path for messages.
+    pub(crate) fn path(&self) -> &Path {
         match self {
             Self::Standard => Path::new("standard output"),
             Self::Stream(path) | Self::File(path) => path,
@@ -53,24 +53,24 @@ impl Destination {
     }
 }
 
-/// A path with an end appended to its last name.
-pub(super) fn with_end(path: &Path, end: &str) -> PathBuf {
+/// Appends a suffix to the last component of a path.
+pub(crate) fn with_end(path: &Path, end: &str) -> PathBuf {
     let mut name = OsString::from(path);
     name.push(end);
     name.into()
 }
 
-/// The file beside a file of labels that has the problems of its rows.
-pub(super) fn problems_of(path: &Path) -> PathBuf {
+/// Path of the file with the problems of the rows in the file `path`.
+pub(crate) fn problems_of(path: &Path) -> PathBuf {
     with_end(path, ".problems.ndjson")
 }
 
-/// True for a file that is not empty.
-pub(super) fn has_bytes(path: &Path) -> bool {
+/// Returns true if the file exists and is not empty.
+pub(crate) fn has_bytes(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|data| data.len() > 0)
 }
 
-/// The data of an open file; `None` if the system does not say.
-pub(super) fn metadata_of(fd: impl AsFd) -> Option<Metadata> {
+/// Metadata of an open file; `None` if unavailable.
+pub(crate) fn metadata_of(fd: impl AsFd) -> Option<Metadata> {
     File::from(fd.as_fd().try_clone_to_owned().ok()?).metadata().ok()
 }

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::jobs::JobError;
+use taquin_bulk::JobError;
 
 /// How a batch ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -22,7 +22,7 @@ pub enum BatchError {
     /// Arguments are invalid; holds a line for each.
     #[error("{}", .0.join("\ntaquin: "))]
     Arguments(Vec<String>),
-    /// A job cannot go on.
+    /// A job cannot continue.
     #[error(transparent)]
     Job(#[from] JobError),
     /// A file cannot be read or written.
@@ -40,7 +40,7 @@ pub enum BatchError {
         path: PathBuf,
         /// Number of the line, from 1.
         line: u64,
-        /// What is wrong.
+        /// The error of the row.
         detail: String,
     },
     /// The directory has a job whose chunks have another size.

@@ -1,127 +1,126 @@
-//! Labels of a recipe, as they are found, or of a job: rows in the order of their indices.
+//! Rows of a recipe, labelled on demand, or of a job, read from its parts, in the order of their indices.
 
+use std::convert::Infallible;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
+use taquin_bulk::rows::LabelLines;
+use taquin_bulk::{
+    BatchSolver, InputProblems, JobBoards, JobError, JobSpec, LabelLimits, Recipe, RequestedLimits, Row, RowsEnd,
+    SampledBoards, StoredJob, Want, chunk_size, label_rows, map_in_order,
+};
 use taquin_solver::{Board, Puzzle};
 
 use super::arguments::TextOutput;
-use super::formats::TextFormat;
 use super::line_output::{LineOutput, Lines};
-use super::unfinished::Run;
+use super::rows::EarlyEnd;
+use super::unfinished::RunIdentity;
+use super::values::TextFormat;
 use super::{BatchError, Session, TaskEnd};
-use crate::http::LabelLines;
-use crate::jobs::{
-    InputProblems, JobBoards, JobError, JobSpec, Recipe, Row, SampledBoards, StoredJob, chunk_size, map_in_order,
-    row_of,
-};
-use crate::service::{RequestedLimits, Sweep, SweepContext, Want};
-
-/// Why rows end.
-pub(super) enum RowsEnd {
-    Cancelled,
-    Failed(BatchError),
-}
 
 /// A row of a recipe or of a job.
-pub(super) struct IndexedRow<'r> {
-    pub(super) index: u64,
-    pub(super) board: Option<&'r Board>,
-    pub(super) row: &'r Row,
-    /// A line of JSON that says why the row of an input is no board, if that is stored.
-    pub(super) reason: Option<Vec<u8>>,
+pub(crate) struct IndexedRow<'r> {
+    pub(crate) index: u64,
+    pub(crate) board: Option<&'r Board>,
+    pub(crate) row: &'r Row,
+    /// The stored problem of an invalid row of an input, as a line of JSON.
+    pub(crate) reason: Option<Vec<u8>>,
 }
 
-/// Takes a row.
-pub(super) type TakeIndexedRow<'t> = dyn FnMut(&IndexedRow<'_>) + 't;
+/// Sink of rows.
+pub(crate) type IndexedRowSink<'t> = dyn FnMut(&IndexedRow<'_>) + 't;
 
-/// Makes the rows with these indices, one after another.
-type MakeRows<'s> = dyn Fn(Range<u64>, &mut TakeIndexedRow<'_>) -> Result<(), RowsEnd> + Sync + 's;
+/// Passes the rows with these indices to a sink, in order.
+type MakeRows<'s> = dyn Fn(Range<u64>, &mut IndexedRowSink<'_>) -> Result<(), EarlyEnd> + Sync + 's;
 
-/// The rows of a recipe or of a job, which can be made in any order.
-pub(super) struct IndexedRows<'s> {
-    pub(super) spec: JobSpec,
-    /// Rows that are made at a time.
-    block: u64,
+/// The rows of a recipe or of a job, with random access.
+pub(crate) struct IndexedRows<'s> {
+    pub(crate) spec: JobSpec,
+    /// Rows of a range that one thread makes at a time.
+    range_rows: u64,
     make: Box<MakeRows<'s>>,
 }
 
 impl IndexedRows<'_> {
-    /// Passes blocks of rows to `work` on so many threads, and the results to `sink` in their order. Returns false if it
-    /// was cancelled.
+    /// Divides the rows into ranges, passes each range to `work` on all threads, and passes the results to `sink` in
+    /// order. Returns false if cancelled.
     ///
     /// # Errors
     /// [`BatchError`].
-    pub(super) fn each_block<T: Send>(
+    pub(crate) fn each_range<T: Send>(
         &self,
         session: &Session,
         rows: Range<u64>,
-        work: impl Fn(&mut dyn FnMut(&mut TakeIndexedRow<'_>) -> Result<(), RowsEnd>) -> Result<T, RowsEnd> + Sync,
+        work: impl Fn(&mut dyn FnMut(&mut IndexedRowSink<'_>) -> Result<(), EarlyEnd>) -> Result<T, EarlyEnd> + Sync,
         mut sink: impl FnMut(T) -> Result<(), BatchError>,
     ) -> Result<bool, BatchError> {
-        let starts = (rows.start..rows.end).step_by(self.block as usize);
-        let blocks = starts.map(|start| start..(start + self.block).min(rows.end));
-        let blocks = blocks.take_while(|_| !session.is_cancelled());
-        let block = |block: Range<u64>| work(&mut |take| (self.make)(block.clone(), take));
-        match map_in_order(session.threads, blocks, block, |done: Result<T, RowsEnd>| {
-            sink(done?).map_err(RowsEnd::Failed)
+        let starts = (rows.start..rows.end).step_by(self.range_rows as usize);
+        let ranges = starts.map(|start| start..(start + self.range_rows).min(rows.end));
+        let ranges = ranges.take_while(|_| !session.is_cancelled());
+        let make = |range: Range<u64>| work(&mut |take| (self.make)(range.clone(), take));
+        match map_in_order(session.threads, ranges, make, |done: Result<T, EarlyEnd>| {
+            sink(done?).map_err(EarlyEnd::Failed)
         }) {
-            Err(RowsEnd::Failed(error)) => Err(error),
-            Err(RowsEnd::Cancelled) => Ok(false),
+            Err(EarlyEnd::Failed(error)) => Err(error),
+            Err(EarlyEnd::Cancelled) => Ok(false),
             Ok(()) => Ok(!session.is_cancelled()),
         }
     }
 }
 
 impl Session {
-    /// The rows of a recipe, which are labelled as they are made.
-    pub(super) fn recipe_rows<'s>(
+    /// The rows of a recipe, labelled on demand.
+    pub(crate) fn recipe_rows<'s>(
         &'s self,
         recipe: &'s Recipe,
         want: Want,
         limits: RequestedLimits,
     ) -> IndexedRows<'s> {
-        /// A block is this part of a chunk, so that rows come several times a second.
-        const BLOCKS_OF_A_CHUNK: u32 = 64;
+        /// Divisor of the chunk size, so that rows are written several times a second.
+        const RANGES_OF_A_CHUNK: u32 = 64;
         self.load_tables(recipe.goal(), want);
-        let sweep_limits = self.sweep_limits(limits);
-        let chunk = chunk_size(&self.tables, &SampledBoards::of_recipe(recipe), want, sweep_limits);
+        let label_limits = self.label_limits(limits);
+        let chunk = chunk_size(&self.tables, &SampledBoards::of_recipe(recipe), want, label_limits);
         let (boards, version) = (JobBoards::Recipe(recipe.clone()), env!("CARGO_PKG_VERSION").to_owned());
         let spec = JobSpec { boards, want, limits, tables: self.tier, chunk, version };
-        let sweep = Sweep::new(&self.tables, *recipe.goal(), want, sweep_limits);
-        let block = (chunk / BLOCKS_OF_A_CHUNK).max(1).into();
-        IndexedRows { spec, block, make: Box::new(move |rows, take| self.label_rows(recipe, &sweep, rows, take)) }
+        let range_rows = (chunk / RANGES_OF_A_CHUNK).max(1).into();
+        IndexedRows {
+            spec,
+            range_rows,
+            make: Box::new(move |rows, take| self.label_recipe(recipe, (want, label_limits), rows, take)),
+        }
     }
 
-    fn label_rows(
+    fn label_recipe(
         &self,
         recipe: &Recipe,
-        sweep: &Sweep<'_>,
+        (want, limits): (Want, LabelLimits),
         rows: Range<u64>,
-        take: &mut TakeIndexedRow<'_>,
-    ) -> Result<(), RowsEnd> {
-        let context = SweepContext { cancel: &[&self.cancel], helpers: None };
-        for index in rows {
-            if self.is_cancelled() {
-                return Err(RowsEnd::Cancelled);
-            }
-            let puzzle = recipe.board(index);
-            let labelled = row_of(sweep.label(&puzzle, context), &puzzle, &self.metrics);
-            let Some(row) = labelled.map_err(|error| RowsEnd::Failed(error.into()))? else {
-                return Err(RowsEnd::Cancelled);
-            };
-            self.progress.count(&row);
-            take(&IndexedRow { index, board: Some(puzzle.start()), row: &row, reason: None });
+        take: &mut IndexedRowSink<'_>,
+    ) -> Result<(), EarlyEnd> {
+        let cancel = [&self.cancel];
+        let mut solver = BatchSolver::new(&self.tables, want, limits);
+        let rows = rows.map(|index| (index, Ok::<_, Infallible>(recipe.board(index))));
+        let end = label_rows(rows, &mut solver, self.control(&cancel), |index, labelled| {
+            let puzzle = labelled.puzzle().copied();
+            let row = labelled.into_row().map_err(JobError::from)?;
+            self.progress.count(row.length());
+            take(&IndexedRow { index, board: puzzle.as_ref().map(Puzzle::start), row: &row, reason: None });
+            Ok(())
+        });
+        match end {
+            Ok(RowsEnd::Exhausted) => Ok(()),
+            Ok(RowsEnd::Cancelled) => Err(EarlyEnd::Cancelled),
+            Err(error) => Err(EarlyEnd::Failed(error)),
         }
-        Ok(())
     }
 
-    /// Opens a job all of whose parts exist.
+    /// Opens a job, and checks that all parts exist.
     ///
     /// # Errors
     /// [`BatchError::Job`] and [`BatchError::Incomplete`].
-    pub(super) fn open_complete(&self, directory: &Path) -> Result<StoredJob, BatchError> {
+    pub(crate) fn open_complete(&self, directory: &Path) -> Result<StoredJob, BatchError> {
         let job = StoredJob::open(directory)?;
         match job.done()?.iter().filter(|is_done| !**is_done).count() as u64 {
             0 => Ok(job),
@@ -130,39 +129,39 @@ impl Session {
     }
 
     /// The rows of a complete job.
-    pub(super) fn job_rows<'s>(&'s self, job: &'s StoredJob) -> IndexedRows<'s> {
-        /// So many rows take a few megabytes, and a part is decoded at most 16 times.
-        const BLOCK_ROWS: u64 = 1 << 16;
+    pub(crate) fn job_rows<'s>(&'s self, job: &'s StoredJob) -> IndexedRows<'s> {
+        /// This number of rows takes a few megabytes, and each part is decoded at most 16 times.
+        const RANGE_ROWS: u64 = 1 << 16;
         let chunk = u64::from(job.spec().chunk);
-        let make = move |rows: Range<u64>, take: &mut TakeIndexedRow<'_>| {
+        let make = move |rows: Range<u64>, take: &mut IndexedRowSink<'_>| {
             let mut problems = InputProblems::new(job.spec().boards.problems());
             (rows.start / chunk..rows.end.div_ceil(chunk))
                 .try_for_each(|chunk| self.read_chunk(job, chunk, &rows, &mut problems, take))
         };
-        IndexedRows { spec: job.spec().clone(), block: BLOCK_ROWS, make: Box::new(make) }
+        IndexedRows { spec: job.spec().clone(), range_rows: RANGE_ROWS, make: Box::new(make) }
     }
 
-    /// Calls `take` with those rows of a chunk that are among `indices`.
+    /// Passes the rows of a chunk with these indices to `take`.
     fn read_chunk(
         &self,
         job: &StoredJob,
         chunk: u64,
         indices: &Range<u64>,
         problems: &mut InputProblems,
-        take: &mut TakeIndexedRow<'_>,
-    ) -> Result<(), RowsEnd> {
+        take: &mut IndexedRowSink<'_>,
+    ) -> Result<(), EarlyEnd> {
         if self.is_cancelled() {
-            return Err(RowsEnd::Cancelled);
+            return Err(EarlyEnd::Cancelled);
         }
-        let failed = |error: JobError| RowsEnd::Failed(error.into());
-        let (part, _) = job.part(chunk).map_err(failed)?.ok_or(RowsEnd::Cancelled)?;
+        let failed = |error: JobError| EarlyEnd::Failed(error.into());
+        let (part, _) = job.part(chunk).map_err(failed)?.ok_or(EarlyEnd::Cancelled)?;
         let of_chunk = job.spec().boards_of(chunk);
         let puzzles = job.boards(of_chunk.clone()).map_err(failed)?;
         for ((index, puzzle), row) in of_chunk.zip(puzzles).zip(part.rows()) {
             if !indices.contains(&index) {
                 continue;
             }
-            self.progress.count(&row);
+            self.progress.count(row.length());
             let reason = match row {
                 Row::Invalid => {
                     problems.of(job.files(), index).map_err(|error| failed(job.file_error("input", error)))?
@@ -178,10 +177,10 @@ impl Session {
     ///
     /// # Errors
     /// See [`BatchError`].
-    pub(super) fn write_lines(
+    pub(crate) fn write_lines(
         &self,
         rows: &IndexedRows<'_>,
-        run: Run,
+        run: RunIdentity,
         output: &TextOutput,
     ) -> Result<TaskEnd, BatchError> {
         let JobSpec { boards, want, limits, .. } = &rows.spec;
@@ -196,17 +195,17 @@ impl Session {
             lines.header(&mut header.rows);
         }
         let written = file.write(&header, &position).and_then(|()| {
-            let work = |make: &mut dyn FnMut(&mut TakeIndexedRow<'_>) -> Result<(), RowsEnd>| {
+            let work = |make: &mut dyn FnMut(&mut IndexedRowSink<'_>) -> Result<(), EarlyEnd>| {
                 let mut out = Lines::default();
                 make(&mut |row| append(row, &lines, &problems, &mut out))?;
                 Ok(out)
             };
             let first = position.rows.min(boards.count());
             self.shown(|| {
-                rows.each_block(self, first..boards.count(), work, |block| {
-                    position.rows += block.count;
-                    position.failed += block.failed;
-                    file.write(&block, &position)
+                rows.each_range(self, first..boards.count(), work, |made| {
+                    position.rows += made.count;
+                    position.failed += made.failed;
+                    file.write(&made, &position)
                 })
             })
         });
@@ -216,7 +215,7 @@ impl Session {
     }
 }
 
-/// Appends the lines of a row. CSV has no place for a problem.
+/// Appends the lines of a row. For CSV, the problem goes to a file of its own.
 fn append(row: &IndexedRow<'_>, lines: &LabelLines, problems: &LabelLines, out: &mut Lines) {
     let IndexedRow { index, board, row, reason } = row;
     out.count += 1;

@@ -1,4 +1,4 @@
-//! The rows of a file or of the standard input, in blocks of lines.
+//! Rows of a file or of the standard input, in chunks of lines.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -8,67 +8,66 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use sha2::Digest;
+use taquin_bulk::rows::{CsvInput, InputRow, MAX_LINE, RowFormat, RowOptions, RowReader};
 use taquin_solver::Board;
 
 use super::ending::BatchError;
 use super::unfinished::InputPosition;
-use crate::http::{CsvInput, InputRow, MAX_LINE, RowFormat, RowOptions, RowReader};
 
-/// Where rows come from, and how they are read.
+/// An input of rows, and how to read them.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) struct RowInput {
+pub(crate) struct RowInput {
     /// `None` for the standard input.
-    pub(super) file: Option<PathBuf>,
-    pub(super) is_csv: bool,
-    pub(super) options: RowOptions,
-    /// True to end at the first faulty row.
-    pub(super) is_strict: bool,
+    pub(crate) file: Option<PathBuf>,
+    pub(crate) is_csv: bool,
+    pub(crate) options: RowOptions,
+    /// True to stop at the first faulty row.
+    pub(crate) is_strict: bool,
 }
 
 /// An open input.
-pub(super) struct OpenInput {
+pub(crate) struct OpenInput {
     path: PathBuf,
-    pub(super) rows: RowReader,
-    source: BlockSource,
-    /// Blocks that were read before their time.
-    peeked: VecDeque<LineBlock>,
-    /// Length in bytes from the next line on, if it is known.
-    pub(super) length: Option<u64>,
+    pub(crate) rows: RowReader,
+    source: ChunkReader,
+    /// Chunks that were read ahead.
+    peeked: VecDeque<LineChunk>,
+    /// Remaining length in bytes, if known.
+    pub(crate) length: Option<u64>,
 }
 
-/// Reads blocks.
-struct BlockSource {
+struct ChunkReader {
     source: Box<dyn BufRead + Send>,
-    /// Where the next line begins.
+    /// Start of the next line.
     position: InputPosition,
 }
 
 /// Complete lines.
-pub(super) struct LineBlock {
+pub(crate) struct LineChunk {
     start: InputPosition,
-    /// The lines. Of the last one, if it is too long, only so much is kept that it is still too long.
+    /// The lines. An overlong last line is truncated.
     bytes: Vec<u8>,
     end: InputPosition,
 }
 
-/// Bytes of a block, which follow the cost of the rows: a block takes some milliseconds.
+/// Bytes of a chunk, adapted to the cost of the rows so that a chunk takes some milliseconds.
 #[derive(Debug)]
-pub(super) struct BlockSize(AtomicUsize);
+pub(crate) struct ChunkBytes(AtomicUsize);
 
-/// Bytes of a line that are kept: a line that is too long remains too long.
+/// Bytes kept of an overlong line: the limit plus one, so that the row reader rejects the line.
 const KEPT: usize = MAX_LINE + 1;
 
-/// Bytes that are looked through for the first board.
+/// Maximum bytes that are read in search of the first board.
 const MAX_PEEKED: usize = 1 << 20;
 
 impl RowInput {
-    /// How messages name it.
-    pub(super) fn path(&self) -> PathBuf {
+    /// Path for messages.
+    pub(crate) fn path(&self) -> PathBuf {
         self.file.clone().unwrap_or_else(|| "standard input".into())
     }
 
-    /// The error of a faulty row: the number of its line, and what is wrong.
-    pub(super) fn faulty_row(&self, (line, detail): (u64, String)) -> BatchError {
+    /// The error of a faulty row, from line number and cause.
+    pub(crate) fn faulty_row(&self, (line, detail): (u64, String)) -> BatchError {
         BatchError::FaultyRow { path: self.path(), line, detail }
     }
 
@@ -76,7 +75,7 @@ impl RowInput {
     ///
     /// # Errors
     /// [`BatchError::File`].
-    pub(super) fn open(&self) -> Result<OpenInput, BatchError> {
+    pub(crate) fn open(&self) -> Result<OpenInput, BatchError> {
         let path = self.path();
         let error = |source| BatchError::File { path: path.clone(), source };
         let (source, length): (Box<dyn Read + Send>, _) = match &self.file {
@@ -87,13 +86,13 @@ impl RowInput {
             }
             None => (Box::new(io::stdin()), None),
         };
-        let source = Box::new(BufReader::with_capacity(BlockSize::MAX, source));
-        let mut source = BlockSource { source, position: InputPosition::default() };
+        let source = Box::new(BufReader::with_capacity(ChunkBytes::MAX, source));
+        let mut source = ChunkReader { source, position: InputPosition::default() };
         let (mut peeked, mut format) = (VecDeque::new(), RowFormat::Json);
         if self.is_csv {
             let first = source.line().map_err(error)?;
             let wrong = |reason| error(io::Error::new(ErrorKind::InvalidData, reason));
-            let text = first.as_ref().map_or(&[][..], |block| &block.bytes);
+            let text = first.as_ref().map_or(&[][..], |chunk| &chunk.bytes);
             let header = CsvInput::of_first_line(text).map_err(wrong)?;
             peeked.extend(first.filter(|_| header.is_none()));
             format = RowFormat::Csv(header.unwrap_or_default());
@@ -104,21 +103,21 @@ impl RowInput {
 }
 
 impl OpenInput {
-    /// The goal of the first row that has a board. Rows before it are not lost.
+    /// Reads ahead to the first row with a board, and returns its goal.
     ///
     /// # Errors
-    /// [`BatchError::File`], also if no row has a board.
-    pub(super) fn first_goal(&mut self) -> Result<Board, BatchError> {
+    /// [`BatchError::File`], also if no such row is found.
+    pub(crate) fn first_goal(&mut self) -> Result<Board, BatchError> {
         let (mut at, mut length, mut line) = (0, 0, 0);
         let mut first_problem = None;
         let goal = loop {
             if at == self.peeked.len() {
-                let Some(block) = self.source.line().map_err(|error| self.error(error))? else { break None };
-                self.peeked.push_back(block);
+                let Some(chunk) = self.source.line().map_err(|error| self.error(error))? else { break None };
+                self.peeked.push_back(chunk);
             }
-            let block = &self.peeked[at];
-            (at, length, line) = (at + 1, length + block.bytes.len(), block.end.lines);
-            let Some((line, row)) = block.rows(&self.rows).next() else { continue };
+            let chunk = &self.peeked[at];
+            (at, length, line) = (at + 1, length + chunk.bytes.len(), chunk.end.lines);
+            let Some((line, row)) = chunk.rows(&self.rows).next() else { continue };
             match row.puzzle {
                 Ok(puzzle) => break Some(*puzzle.goal()),
                 Err(problem) => first_problem.get_or_insert((line, problem)),
@@ -137,36 +136,36 @@ impl OpenInput {
         })
     }
 
-    /// Skips lines up to the one of this number, as far as there are any.
+    /// Skips lines until `lines` lines are read, or until the end.
     ///
     /// # Errors
     /// [`BatchError::File`].
-    pub(super) fn skip_to(&mut self, lines: u64) -> Result<(), BatchError> {
+    pub(crate) fn skip_to(&mut self, lines: u64) -> Result<(), BatchError> {
         while self.position().lines < lines {
-            let block = match self.peeked.pop_front() {
-                Some(block) => Some(block),
+            let chunk = match self.peeked.pop_front() {
+                Some(chunk) => Some(chunk),
                 None => self.source.line().map_err(|error| self.error(error))?,
             };
-            let Some(block) = block else { break };
-            self.length = self.length.map(|length| length.saturating_sub(block.length()));
+            let Some(chunk) = chunk else { break };
+            self.length = self.length.map(|length| length.saturating_sub(chunk.length()));
         }
         Ok(())
     }
 
-    /// Where the next line begins.
-    pub(super) fn position(&self) -> InputPosition {
-        self.peeked.front().map_or(&self.source.position, |block| &block.start).clone()
+    /// Start of the next line.
+    pub(crate) fn position(&self) -> InputPosition {
+        self.peeked.front().map_or(&self.source.position, |chunk| &chunk.start).clone()
     }
 
-    /// The blocks of the lines that are left.
-    pub(super) fn blocks(
+    /// Divides the remaining lines into chunks.
+    pub(crate) fn chunks(
         self,
-        size: &BlockSize,
-    ) -> (RowReader, impl Iterator<Item = Result<LineBlock, BatchError>> + Send + '_) {
+        size: &ChunkBytes,
+    ) -> (RowReader, impl Iterator<Item = Result<LineChunk, BatchError>> + Send + '_) {
         let Self { path, rows, mut source, peeked, .. } = self;
         let read = move || {
-            let block = source.block(size.get()).transpose()?;
-            Some(block.map_err(|source| BatchError::File { path: path.clone(), source }))
+            let chunk = source.chunk(size.get()).transpose()?;
+            Some(chunk.map_err(|source| BatchError::File { path: path.clone(), source }))
         };
         (rows, peeked.into_iter().map(Ok).chain(std::iter::from_fn(read)))
     }
@@ -176,26 +175,26 @@ impl OpenInput {
     }
 }
 
-impl LineBlock {
+impl LineChunk {
     /// Length in bytes.
-    pub(super) fn length(&self) -> u64 {
+    pub(crate) fn length(&self) -> u64 {
         self.bytes.len() as u64
     }
 
-    /// The rows, with the numbers of their lines, from 1.
-    pub(super) fn rows<'l>(&'l self, reader: &RowReader) -> impl Iterator<Item = (u64, InputRow<'l>)> {
+    /// The rows, each with its line number, from 1.
+    pub(crate) fn rows<'l>(&'l self, reader: &RowReader) -> impl Iterator<Item = (u64, InputRow<'l>)> {
         let lines = lines_of(&self.bytes).map(|line| &line[..line.len().min(KEPT)]);
         let lines = (self.start.lines + 1..).zip(lines);
         let rows = lines.filter(|(_, line)| !RowReader::is_blank(line));
         rows.map(|(number, line)| (number, reader.read(line)))
     }
 
-    /// Where the input goes on behind the block, or at the line of this number.
-    pub(super) fn end_before(&self, line: Option<u64>) -> InputPosition {
+    /// Position after the chunk, or at the start of line number `line`.
+    pub(crate) fn end_before(&self, line: Option<u64>) -> InputPosition {
         let Some(line) = line else { return self.end.clone() };
         let mut position = self.start.clone();
         let before = (line - 1 - position.lines) as usize;
-        // The last line, which may not be whole, is not before any.
+        // Only the last line may be truncated, and the last line precedes no other line.
         lines_of(&self.bytes).take(before).for_each(|line| position.advance(1, line));
         position
     }
@@ -206,15 +205,15 @@ fn lines_of(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 /// The error of an input without rows.
-pub(super) fn no_rows(path: PathBuf) -> BatchError {
+pub(crate) fn no_rows(path: PathBuf) -> BatchError {
     BatchError::File { path, source: io::Error::new(ErrorKind::InvalidData, "there are no rows") }
 }
 
-impl BlockSize {
+impl ChunkBytes {
     const MIN: usize = 64;
     const MAX: usize = 256 << 10;
 
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self(AtomicUsize::new(1 << 10))
     }
 
@@ -222,8 +221,8 @@ impl BlockSize {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Notes the time that a block took.
-    pub(super) fn note(&self, time: Duration) {
+    /// Adapts the size to the time of a chunk.
+    pub(crate) fn note(&self, time: Duration) {
         const SHORT: Duration = Duration::from_millis(5);
         const LONG: Duration = Duration::from_millis(50);
         let size = self.get();
@@ -235,15 +234,15 @@ impl BlockSize {
     }
 }
 
-impl BlockSource {
+impl ChunkReader {
     /// Reads one line.
-    fn line(&mut self) -> io::Result<Option<LineBlock>> {
-        self.block(1)
+    fn line(&mut self) -> io::Result<Option<LineChunk>> {
+        self.chunk(1)
     }
 
-    /// Reads complete lines: as many bytes as have arrived, up to `most`, and the rest of the last line. Truncates a line
-    /// over `MAX_LINE`, to `MAX_LINE` + 2 bytes. `None` at the end.
-    fn block(&mut self, most: usize) -> io::Result<Option<LineBlock>> {
+    /// Reads complete lines: the available bytes, up to `most`, and the rest of the last line. Truncates an overlong
+    /// last line to `MAX_LINE` + 2 bytes, including its end. Returns `None` at the end.
+    fn chunk(&mut self, most: usize) -> io::Result<Option<LineChunk>> {
         let Self { source, position } = self;
         let (start, available) = (position.clone(), source.fill_buf()?);
         let mut bytes = available[..available.len().min(most)].to_vec();
@@ -269,7 +268,7 @@ impl BlockSource {
             return Ok(None);
         }
         position.lines += lines_of(&bytes).count() as u64;
-        Ok(Some(LineBlock { start, bytes, end: position.clone() }))
+        Ok(Some(LineChunk { start, bytes, end: position.clone() }))
     }
 }
 
@@ -288,15 +287,15 @@ mod tests {
         open
     }
 
-    /// Numbers of the lines of all rows, and the first tile of each board.
+    /// Line number of each row, and the first tile of its board.
     fn rows(input: OpenInput, size: usize) -> Vec<(u64, Option<u8>)> {
-        let size = BlockSize(AtomicUsize::new(size));
-        let (reader, blocks) = input.blocks(&size);
+        let size = ChunkBytes(AtomicUsize::new(size));
+        let (reader, chunks) = input.chunks(&size);
         let mut rows = Vec::new();
-        for block in blocks {
-            let block = block.unwrap();
+        for chunk in chunks {
+            let chunk = chunk.unwrap();
             let first = |row: InputRow<'_>| row.puzzle.ok().map(|puzzle| puzzle.start().tile(0));
-            rows.extend(block.rows(&reader).map(|(line, row)| (line, first(row))));
+            rows.extend(chunk.rows(&reader).map(|(line, row)| (line, first(row))));
         }
         rows
     }
@@ -304,7 +303,7 @@ mod tests {
     const TEXT: &str = "1230\n\n[[2,1],[3,0]]\n \n{\"board\":\"1032\"}\n3120";
 
     #[test]
-    fn lines_keep_their_numbers_in_blocks_of_any_size() {
+    fn lines_keep_their_numbers_in_chunks_of_any_size() {
         for size in 1..60 {
             let expected = [(1, Some(1)), (3, None), (5, Some(1)), (6, Some(3))];
             assert_eq!(rows(open(TEXT, false), size), expected, "{size} bytes");
@@ -337,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn positions_and_rows_do_not_depend_on_blocks() {
+    fn positions_and_rows_do_not_depend_on_chunks() {
         let digest = |text: &str| Sha256::digest(text).to_vec();
         let fills = ["x".repeat(MAX_LINE), "x".repeat(3 * MAX_LINE), " ".repeat(20 * MAX_LINE) + "1230"];
         for (fill, before) in fills.iter().flat_map(|fill| [0, 5, 3_000].map(|before| (fill, before))) {
@@ -353,10 +352,10 @@ mod tests {
                     input
                 };
                 let expected = rows(opened(), 1);
-                for size in [7, 1 << 10, BlockSize::MAX] {
-                    assert_eq!(rows(opened(), size), expected, "{before} lines, blocks of {size} bytes");
-                    let size = BlockSize(AtomicUsize::new(size));
-                    let ends = opened().blocks(&size).1.map(|block| block.unwrap().end);
+                for size in [7, 1 << 10, ChunkBytes::MAX] {
+                    assert_eq!(rows(opened(), size), expected, "{before} lines, chunks of {size} bytes");
+                    let size = ChunkBytes(AtomicUsize::new(size));
+                    let ends = opened().chunks(&size).1.map(|chunk| chunk.unwrap().end);
                     let mut ends: Vec<InputPosition> = ends.collect();
                     assert_eq!(ends.last().map(|end| end.lines), Some(all.len() as u64));
                     ends.retain(|end| end.lines % 500 == 0 || end.lines > before as u64);
@@ -373,21 +372,21 @@ mod tests {
     }
 
     #[test]
-    fn a_block_ends_before_any_of_its_rows() {
+    fn a_chunk_ends_before_any_of_its_rows() {
         let text = format!("1230\n{}\n3120\n", "x".repeat(2 * MAX_LINE));
-        let size = BlockSize(AtomicUsize::new(BlockSize::MAX));
+        let size = ChunkBytes(AtomicUsize::new(ChunkBytes::MAX));
         for (number, before) in [(1, ""), (2, "1230\n"), (3, &text[..text.len() - 5])] {
-            let block = open(&text, false).blocks(&size).1.next().unwrap().unwrap();
-            assert!(block.end_before(Some(number)).digest.finalize() == Sha256::digest(before), "line {number}");
+            let chunk = open(&text, false).chunks(&size).1.next().unwrap().unwrap();
+            assert!(chunk.end_before(Some(number)).digest.finalize() == Sha256::digest(before), "line {number}");
         }
     }
 
     #[test]
-    fn blocks_follow_the_cost_of_their_rows() {
-        let size = BlockSize::new();
+    fn chunks_follow_the_cost_of_their_rows() {
+        let size = ChunkBytes::new();
         (0..20).for_each(|_| size.note(Duration::ZERO));
-        assert_eq!(size.get(), BlockSize::MAX);
+        assert_eq!(size.get(), ChunkBytes::MAX);
         (0..20).for_each(|_| size.note(Duration::from_secs(1)));
-        assert_eq!(size.get(), BlockSize::MIN);
+        assert_eq!(size.get(), ChunkBytes::MIN);
     }
 }

@@ -1,4 +1,4 @@
-//! Where a batch writes lines: a stream, or a file that gets its name when it is whole.
+//! Output of lines: a stream, or a file that is renamed once complete.
 
 use std::fs::OpenOptions;
 use std::io::{self, Write};
@@ -8,31 +8,29 @@ use super::arguments::TextOutput;
 use super::console::{counted, say};
 use super::destination::Destination;
 use super::ending::BatchError;
-use super::unfinished::{FileOutput, InputPosition, Position, Run, Unfinished};
+use super::unfinished::{FileOutput, InputPosition, Position, RunIdentity, Unfinished};
 
-/// Lines of labels, one after another.
-pub(super) enum LineOutput {
+pub(crate) enum LineOutput {
     /// The standard output, a pipe or a device. The first problems are printed.
     Stream { path: PathBuf, writer: Box<dyn Write>, is_empty: bool, problems: u64 },
     /// A file.
     File(Box<Unfinished>),
 }
 
-/// Lines of rows, the problems that these lines do not have, and how many rows they are.
+/// Lines of rows, lines of separate problems, and counts of the rows.
 #[derive(Debug, Default)]
-pub(super) struct Lines {
-    pub(super) rows: Vec<u8>,
-    pub(super) problems: Vec<u8>,
-    pub(super) count: u64,
+pub(crate) struct Lines {
+    pub(crate) rows: Vec<u8>,
+    pub(crate) problems: Vec<u8>,
+    pub(crate) count: u64,
     /// Rows without a label.
-    pub(super) failed: u64,
+    pub(crate) failed: u64,
 }
 
-/// Problems that are printed.
+/// Maximum printed problems.
 const PRINTED: u64 = 20;
 
-/// The file of an output.
-pub(super) fn file_output<'a>(output: &TextOutput, path: &'a Path) -> FileOutput<'a> {
+pub(crate) fn file_output<'a>(output: &TextOutput, path: &'a Path) -> FileOutput<'a> {
     FileOutput { path, format: output.format, existing: output.existing }
 }
 
@@ -41,7 +39,7 @@ impl LineOutput {
     ///
     /// # Errors
     /// See [`Unfinished::open`].
-    pub(super) fn open(output: &TextOutput, run: Run) -> Result<Self, BatchError> {
+    pub(crate) fn open(output: &TextOutput, run: RunIdentity) -> Result<Self, BatchError> {
         let path = output.destination.path().to_owned();
         let writer: Box<dyn Write> = match &output.destination {
             Destination::File(path) => {
@@ -56,8 +54,8 @@ impl LineOutput {
         Ok(Self::Stream { path, writer, is_empty: true, problems: 0 })
     }
 
-    /// Where the rows go on.
-    pub(super) fn position(&self) -> Position {
+    /// Position after the rows of the resumed run.
+    pub(crate) fn position(&self) -> Position {
         if let Self::File(file) = self { file.position().clone() } else { Position::default() }
     }
 
@@ -65,23 +63,23 @@ impl LineOutput {
     ///
     /// # Errors
     /// [`BatchError::File`].
-    pub(super) fn check_input(&mut self, input: &InputPosition) -> Result<(), BatchError> {
+    pub(crate) fn check_input(&mut self, input: &InputPosition) -> Result<(), BatchError> {
         if let Self::File(file) = self { file.check_input(input) } else { Ok(()) }
     }
 
-    /// True if no header is written yet.
-    pub(super) fn is_empty(&self) -> bool {
+    /// Returns true if no header is written yet.
+    pub(crate) fn is_empty(&self) -> bool {
         match self {
             Self::Stream { is_empty, .. } => *is_empty,
             Self::File(file) => file.is_empty(),
         }
     }
 
-    /// Appends lines, after which the run has come to this position.
+    /// Appends lines, and advances the run to `position`.
     ///
     /// # Errors
     /// [`BatchError::File`].
-    pub(super) fn write(&mut self, lines: &Lines, position: &Position) -> Result<(), BatchError> {
+    pub(crate) fn write(&mut self, lines: &Lines, position: &Position) -> Result<(), BatchError> {
         match self {
             Self::File(file) => file.write(&lines.rows, &lines.problems, position),
             Self::Stream { path, writer, is_empty, problems } => {
@@ -99,11 +97,11 @@ impl LineOutput {
         }
     }
 
-    /// Ends the output. A file gets its name if it is whole.
+    /// Ends the output. A complete file is renamed to its final name; an incomplete file is kept for a resumption.
     ///
     /// # Errors
     /// [`BatchError::File`].
-    pub(super) fn finish(self, is_whole: bool) -> Result<(), BatchError> {
+    pub(crate) fn finish(self, is_whole: bool) -> Result<(), BatchError> {
         match self {
             Self::Stream { problems, .. } => {
                 if problems > PRINTED {

@@ -1,20 +1,18 @@
-//! `taquin batch`: many boards, without the service.
+//! `taquin batch`: labels many boards without the service.
 
 mod arguments;
 mod console;
 mod destination;
 mod ending;
 mod export;
-mod formats;
 mod hashed_file;
 mod input;
 mod line_output;
 mod own_input;
 #[cfg_attr(not(feature = "parquet"), path = "no_parquet.rs")]
 mod parquet;
-mod progress;
 mod rows;
-mod run;
+mod run_identity;
 mod store;
 mod unfinished;
 mod unfinished_folder;
@@ -27,28 +25,27 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
+use taquin_bulk::{LabelControl, LabelLimits, OutputLock, Progress, RequestedLimits, Resources, Want};
 use taquin_solver::Board;
 use taquin_solver::heuristic::Tier;
 use tokio::runtime;
 use tokio::sync::oneshot;
 
 use self::arguments::{Boards, ParquetOutput, Source, Task};
-use self::console::say;
+use self::console::{ProgressDisplay, say};
 use self::destination::Destination;
 pub use self::ending::{BatchEnding, BatchError};
 use self::line_output::file_output;
-use self::progress::ProgressDisplay;
 use self::unfinished::Unfinished;
 use super::signals::Signals;
 use super::tier;
 use crate::config::{BatchFlags, Config};
-use crate::jobs::{OutputLock, Progress, Resources};
-use crate::service::{Metrics, RequestedLimits, SweepLimits, Tables, Want};
+use crate::service::{Metrics, Tables};
 
-/// The signal that ends most programs whose reader has left.
+/// The signal that ends programs whose output pipe is closed.
 const SIGPIPE: u8 = 13;
 
-/// What all tasks have at hand.
+/// Resources of a task.
 #[derive(Debug)]
 struct Session {
     tables: Tables,
@@ -60,7 +57,6 @@ struct Session {
     progress: Progress,
 }
 
-/// How a task ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum TaskEnd {
     Clean,
@@ -68,7 +64,7 @@ enum TaskEnd {
     Cancelled,
 }
 
-/// All errors of the flags of a batch, each as a line.
+/// All errors of the flags of a batch, one line each.
 pub fn errors_of(flags: &BatchFlags) -> Vec<String> {
     Task::of(flags).err().unwrap_or_default()
 }
@@ -76,7 +72,7 @@ pub fn errors_of(flags: &BatchFlags) -> Vec<String> {
 /// Runs a batch. Messages and progress go to the standard error.
 ///
 /// # Errors
-/// See [`BatchError`]. What was finished remains.
+/// See [`BatchError`]. Finished work remains.
 pub fn run(flags: &BatchFlags, config: &Config) -> Result<BatchEnding, BatchError> {
     let task = Task::of(flags).map_err(BatchError::Arguments)?;
     task.check_output().map_err(|message| BatchError::Arguments(vec![message]))?;
@@ -93,7 +89,7 @@ pub fn run(flags: &BatchFlags, config: &Config) -> Result<BatchEnding, BatchErro
     });
     let resumption = task.resumption();
     let ending = match until_signalled(&session, task) {
-        // The reader of the standard output has enough.
+        // The reader of the standard output has closed the pipe.
         Err(BatchError::File { source, .. }) if source.kind() == io::ErrorKind::BrokenPipe => {
             return Ok(BatchEnding::Signalled(SIGPIPE));
         }
@@ -114,7 +110,7 @@ pub fn run(flags: &BatchFlags, config: &Config) -> Result<BatchEnding, BatchErro
     ending
 }
 
-/// Runs a task on a thread until it ends or a signal comes. A second signal does not wait for it.
+/// Runs a task on a thread. A signal cancels the task and waits for its end; a second signal does not wait.
 fn until_signalled(session: &Arc<Session>, task: Task) -> Result<BatchEnding, BatchError> {
     let runtime = runtime::Builder::new_current_thread().enable_all().build().map_err(BatchError::Start)?;
     let own = Arc::clone(session);
@@ -150,7 +146,7 @@ impl Session {
         match task {
             Task::Solve(Boards { source: Source::Recipe(recipe), want, limits }, output) => {
                 let rows = self.recipe_rows(&recipe, want, limits);
-                let run = self.run_of_recipe(&recipe, (want, limits), output.format);
+                let run = self.identity_of_recipe(&recipe, (want, limits), output.format);
                 self.write_lines(&rows, run, &output)
             }
             Task::Solve(Boards { source: Source::Rows(input), want, limits }, output) => {
@@ -161,7 +157,7 @@ impl Session {
             }
             Task::Export(directory, output) => {
                 let job = self.open_complete(&directory)?;
-                let run = self.run_of_job(&job, output.format);
+                let run = self.identity_of_job(&job, output.format);
                 self.write_lines(&self.job_rows(&job), run, &output)
             }
             Task::Parquet(source, output) => self.write_parquet(&source, &output),
@@ -171,11 +167,15 @@ impl Session {
 
     fn resources(&self) -> Resources<'_> {
         let Self { tables, threads, search_memory, cancel, metrics, .. } = self;
-        Resources { tables, threads: *threads, search_memory: *search_memory, cancel, metrics }
+        Resources { tables, threads: *threads, search_memory: *search_memory, cancel, failures: metrics }
     }
 
-    fn sweep_limits(&self, requested: RequestedLimits) -> SweepLimits {
-        SweepLimits::of(requested, self.search_memory)
+    fn control<'c>(&'c self, cancel: &'c [&'c AtomicBool]) -> LabelControl<'c> {
+        LabelControl { cancel, helpers: None, failures: Some(&self.metrics) }
+    }
+
+    fn label_limits(&self, requested: RequestedLimits) -> LabelLimits {
+        LabelLimits::of(requested, self.search_memory)
     }
 
     fn load_tables(&self, goal: &Board, want: Want) {
@@ -186,7 +186,7 @@ impl Session {
         self.cancel.load(Ordering::Relaxed)
     }
 
-    /// Runs `work` while the progress is shown, and shows a summary at its end.
+    /// Runs `work` and shows the progress, then a summary.
     fn shown<T>(&self, work: impl FnOnce() -> Result<T, BatchError>) -> Result<T, BatchError> {
         let display = ProgressDisplay::start(&self.progress);
         thread::scope(|scope| {
@@ -204,20 +204,21 @@ impl Session {
     }
 }
 
-/// How an interrupted task goes on.
+/// How to resume an interrupted task.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Resumption {
-    /// By the same command.
+    /// With the same command.
     SameCommand,
-    /// By the command with `--resume`.
+    /// With the flag `--resume` added.
     WithResume,
 }
 
 impl Task {
-    /// Makes sure that no running service has the place where the task writes, and that none starts there.
+    /// Locks the store that contains the output, if any. Fails if a running service uses the store, and prevents a
+    /// service from starting there.
     ///
     /// # Errors
-    /// The directory of the service.
+    /// The path of the store in use.
     fn lock_output(&self) -> Result<Option<OutputLock>, PathBuf> {
         let of_file = |destination: &Destination| match destination {
             Destination::File(path) => Some(OutputLock::of_file(path)),
@@ -234,7 +235,7 @@ impl Task {
         .transpose()
     }
 
-    /// Rejects files that would be lost, before anything is computed.
+    /// Rejects outputs that would be lost, before any search.
     ///
     /// # Errors
     /// See [`Unfinished::check`].
@@ -263,11 +264,11 @@ impl Task {
 }
 
 impl Resumption {
-    /// The command line that goes on, quoted for a shell.
+    /// The command line that resumes the task, quoted for a shell.
     fn command_line(self, arguments: impl Iterator<Item = String>) -> String {
         let mut words: Vec<String> = arguments.collect();
         if self == Self::WithResume {
-            // Behind `--` are no flags.
+            // Flags must precede `--`.
             let flags = words.iter().position(|word| word == "--").unwrap_or(words.len());
             words.insert(flags, "--resume".to_owned());
         }

@@ -9,14 +9,14 @@ impl ParquetOutput {
     /// # Errors
     /// None.
     #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "as in builds with Parquet")]
-    pub(super) fn check_existing(&self) -> Result<(), BatchError> {
+    pub(crate) fn check_existing(&self) -> Result<(), BatchError> {
         Ok(())
     }
 }
 
 impl Session {
     #[expect(clippy::unused_self, reason = "as in builds with Parquet")]
-    pub(super) fn write_parquet(&self, _: &ParquetSource, _: &ParquetOutput) -> Result<TaskEnd, BatchError> {
+    pub(crate) fn write_parquet(&self, _: &ParquetSource, _: &ParquetOutput) -> Result<TaskEnd, BatchError> {
         let reason = "this build has no Parquet: build with `--features parquet`, or use the container image";
         Err(BatchError::Arguments(vec![format!("--format: {reason}")]))
     }

@@ -1,25 +1,26 @@
-//! No output is an input, by any of its names.
+//! Rejects outputs that are the input, under any name.
 
 use std::fs::{self, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use taquin_bulk::{canonical, is_same_file};
+
 use super::arguments::{Boards, ParquetOutput, ParquetSource, Source, Task, TextOutput};
 use super::destination::{Destination, metadata_of, problems_of};
 use super::unfinished_folder::{FILES, folder_of};
-use crate::jobs::{canonical, is_same_file};
 
-/// True if both are one regular file. A terminal and a pipe can be read and written at once.
+/// Returns true if both are the same regular file. A terminal or a pipe can be read and written at once.
 fn are_one_file(one: Option<Metadata>, other: Option<Metadata>) -> bool {
     one.zip(other).is_some_and(|(one, other)| one.is_file() && is_same_file(&one, &other))
 }
 
 impl Task {
-    /// Rejects an output that is an input, by any of its names. Nothing is written before.
+    /// Rejects an output that is the input, under any name, before anything is written.
     ///
     /// # Errors
-    /// The message of an argument.
-    pub(super) fn check_output(&self) -> Result<(), String> {
+    /// The message for the flag.
+    pub(crate) fn check_output(&self) -> Result<(), String> {
         let (source, destination) = match self {
             Self::Solve(Boards { source, .. }, TextOutput { destination, .. }) => (source, destination),
             Self::Parquet(ParquetSource::Boards(boards), ParquetOutput::One { destination, .. }) => {
@@ -60,25 +61,25 @@ impl Task {
     }
 }
 
-/// All files that a batch with this output writes.
+/// All files that a task with this output writes.
 fn written(path: &Path) -> impl Iterator<Item = PathBuf> {
     let folder = folder_of(path);
     let files = FILES.map(|name| folder.join(name));
     files.into_iter().chain([path.to_owned(), problems_of(path)])
 }
 
-/// True if a path is a folder, or is anywhere below it.
+/// Returns true if `path` is `folder`, or is below `folder`.
 fn is_below(path: &Path, folder: &Path) -> bool {
     canonical(path).starts_with(canonical(folder))
 }
 
-/// True if an open file is a file of a job.
+/// Returns true if an open file is a file of a job.
 fn is_file_of(job: &Path, open: &Option<Metadata>) -> bool {
     let folders = ["", "parts", "input"].iter().filter_map(|folder| fs::read_dir(job.join(folder)).ok());
     folders.flatten().flatten().any(|entry| are_one_file(open.clone(), fs::metadata(entry.path()).ok()))
 }
 
-/// The message of an output that is in the directory of the job whose labels are written.
+/// The message for an output in the directory of the exported job.
 fn of_job(output: &Path) -> String {
     format!("--output: {} is a file of the job: write to another place", output.display())
 }

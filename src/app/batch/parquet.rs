@@ -1,4 +1,4 @@
-//! Labels as Parquet: in one file, or in the files of a data set with its card.
+//! Writes labels as Parquet: one file, or the files of a data set with a card.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -6,25 +6,23 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
+use taquin_bulk::rows::{LabelLines, RowReader};
+use taquin_bulk::{
+    Created, Directory, Files, JobBoards, JobSpec, NewFile, ParquetColumns, ParquetFile, ParquetRow, ParquetRows,
+    RequestedLimits, Row, Totals, Want, data_files, data_set_card,
+};
 use taquin_solver::{Puzzle, Size};
 
 use super::arguments::{ParquetOutput, ParquetSource, Source};
 use super::console::say;
 use super::destination::{Destination, has_bytes};
-use super::export::{IndexedRow, IndexedRows, RowsEnd, TakeIndexedRow};
+use super::export::{IndexedRow, IndexedRowSink, IndexedRows};
 use super::hashed_file::remove_unless_lost;
-use super::input::{LineBlock, RowInput};
-use super::rows::{Early, Labeller, RowLines};
+use super::input::{LineChunk, RowInput};
+use super::rows::{EarlyEnd, Labeller, RowLines};
 use super::unfinished::FILE_EXISTS;
 use super::{BatchError, Session, TaskEnd};
-use crate::http::{LabelLines, RowReader};
-use crate::jobs::{
-    Created, Directory, Files, JobBoards, JobSpec, NewFile, ParquetColumns, ParquetFile, ParquetRow, ParquetRows, Row,
-    Totals, data_files, data_set_card,
-};
-use crate::service::{RequestedLimits, Want};
 
-/// Name of the card in a data set.
 const CARD: &str = "README.md";
 
 impl Session {
@@ -32,7 +30,7 @@ impl Session {
     ///
     /// # Errors
     /// See [`BatchError`].
-    pub(super) fn write_parquet(&self, source: &ParquetSource, output: &ParquetOutput) -> Result<TaskEnd, BatchError> {
+    pub(crate) fn write_parquet(&self, source: &ParquetSource, output: &ParquetOutput) -> Result<TaskEnd, BatchError> {
         match source {
             ParquetSource::Boards(boards) => match (&boards.source, output) {
                 (Source::Recipe(recipe), _) => {
@@ -50,7 +48,7 @@ impl Session {
         }
     }
 
-    /// Writes the rows of an input, whose number is not known before its end, into one file.
+    /// Writes the rows of an input into one file. The number of rows is unknown before the end of the input.
     fn write_input(
         &self,
         input: &RowInput,
@@ -61,7 +59,7 @@ impl Session {
         let mut open = input.open()?;
         let size = open.first_goal()?.size();
         let columns = ParquetColumns { has_ids: true, has_problems: true, ..parquet_columns(size, want, limits) };
-        let (limits, is_strict) = (self.sweep_limits(limits), input.is_strict);
+        let (limits, is_strict) = (self.label_limits(limits), input.is_strict);
         let labeller = Labeller { session: self, want, limits, lines: RowLines::Ndjson, size: Some(size), is_strict };
         self.shown(|| {
             self.write_to(destination, |path, writer| {
@@ -69,8 +67,8 @@ impl Session {
                 let metadata = [("taquin.version", env!("CARGO_PKG_VERSION"))];
                 let mut file = ParquetFile::create(writer, columns, &metadata).map_err(error)?;
                 let mut first = 0;
-                let work = |block: &LineBlock, reader: &RowReader| input_rows(&labeller, columns, block, reader);
-                let end = self.blocks(open, work, |(mut rows, fault): (ParquetRows, Option<(u64, String)>)| {
+                let work = |chunk: &LineChunk, reader: &RowReader| input_rows(&labeller, columns, chunk, reader);
+                let end = self.chunks(open, work, |(mut rows, fault): (ParquetRows, Option<(u64, String)>)| {
                     rows.number_from(first);
                     first += rows.len() as u64;
                     file.write(&rows).map_err(error)?;
@@ -97,8 +95,8 @@ impl Session {
         })
     }
 
-    /// Writes one file, which gets its name when it is whole. A file of that name is replaced if it is empty or may be
-    /// overwritten.
+    /// Writes one file under a temporary name, and renames the complete file. Replaces an existing file that is empty
+    /// or may be overwritten.
     fn write_to(
         &self,
         (destination, overwrites): (&Destination, bool),
@@ -129,7 +127,7 @@ impl Session {
         }
     }
 
-    /// Writes the files of a data set, and its card at the end. Returns false if it was cancelled.
+    /// Writes the files of a data set, then the card. Returns false if cancelled.
     fn write_data_set(&self, rows: &IndexedRows<'_>, path: &Path) -> Result<bool, BatchError> {
         let error = |name: &str, source| BatchError::File { path: path.join(name), source };
         let directory = Directory::create(path).map_err(|source| error("", source))?;
@@ -149,7 +147,7 @@ impl Session {
         Ok(true)
     }
 
-    /// Writes a file of these rows, which are counted. Returns false if it was cancelled.
+    /// Writes a file of these rows, and counts the rows. Returns false if cancelled.
     fn write_file(
         &self,
         source: &IndexedRows<'_>,
@@ -163,18 +161,18 @@ impl Session {
         let metadata = [("taquin.version", version.as_str()), ("taquin.spec", spec.as_str())];
         let columns = columns_of(&source.spec);
         let mut file = ParquetFile::create(writer, columns, &metadata).map_err(error)?;
-        let work = |make: &mut dyn FnMut(&mut TakeIndexedRow<'_>) -> Result<(), RowsEnd>| {
-            let (mut block, mut totals) = (ParquetRows::new(columns), Totals::default());
+        let work = |make: &mut dyn FnMut(&mut IndexedRowSink<'_>) -> Result<(), EarlyEnd>| {
+            let (mut labelled, mut totals) = (ParquetRows::new(columns), Totals::default());
             make(&mut |row| {
                 totals.count(row.row);
                 let label = if let Row::Solved(label) = row.row { Some(label) } else { None };
                 let problem = problem_of(row);
                 let IndexedRow { index, board, .. } = *row;
-                block.push(&ParquetRow { index, id: None, board, label, problem: problem.as_deref() });
+                labelled.push(&ParquetRow { index, id: None, board, label, problem: problem.as_deref() });
             })?;
-            Ok((block, totals))
+            Ok((labelled, totals))
         };
-        let is_whole = source.each_block(self, rows, work, |(rows, counts): (ParquetRows, Totals)| {
+        let is_whole = source.each_range(self, rows, work, |(rows, counts): (ParquetRows, Totals)| {
             totals.add(&counts);
             file.write(&rows).map_err(error)
         })?;
@@ -182,7 +180,7 @@ impl Session {
     }
 }
 
-/// The problem of a row that has no label, as JSON.
+/// The problem of a row without a label, as JSON.
 fn problem_of(row: &IndexedRow<'_>) -> Option<String> {
     let stored = |line: &Vec<u8>| {
         let line: serde_json::Value = serde_json::from_slice(line).ok()?;
@@ -196,16 +194,16 @@ fn problem_of(row: &IndexedRow<'_>) -> Option<String> {
     }
 }
 
-/// The rows of a block of an input, and the faulty row at which a strict one ends.
+/// Labels the rows of a chunk. Also returns line and cause of the faulty row at which a strict input stops.
 fn input_rows(
     labeller: &Labeller<'_>,
     columns: ParquetColumns,
-    block: &LineBlock,
+    chunk: &LineChunk,
     reader: &RowReader,
-) -> Result<(ParquetRows, Option<(u64, String)>), Early> {
+) -> Result<(ParquetRows, Option<(u64, String)>), EarlyEnd> {
     let mut rows = ParquetRows::new(columns);
-    let fault = labeller.each(block, reader, &mut |_, id, row| {
-        // An id that is a string is written without its quotes.
+    let fault = labeller.each(chunk, reader, &mut |_, id, row| {
+        // A string id is written without quotes.
         let id = id.map(|id| serde_json::from_slice(id).unwrap_or_else(|_| String::from_utf8_lossy(id).into_owned()));
         let solved = row.as_ref().ok();
         let problem = row.as_ref().err().and_then(|problem| serde_json::to_string(&**problem).ok());
@@ -225,14 +223,13 @@ fn parquet_columns(size: Size, want: Want, limits: RequestedLimits) -> ParquetCo
     ParquetColumns { size, want, has_ids: false, has_problems: false, has_bound }
 }
 
-/// The columns of the labels of a recipe or of a job.
+/// The columns for the labels of a recipe or of a job.
 fn columns_of(spec: &JobSpec) -> ParquetColumns {
     let has_problems = matches!(spec.boards, JobBoards::Input(_));
     ParquetColumns { has_problems, ..parquet_columns(spec.boards.goal().size(), spec.want, spec.limits) }
 }
 
-/// The description of a job as JSON, without the size of its chunks, on which no row depends, and the checksum of the
-/// file.
+/// The description of a job as JSON, without its checksum, and without the chunk size, on which no row depends.
 fn description(spec: &JobSpec) -> String {
     let mut json: serde_json::Value = serde_json::from_slice(&spec.to_json()).unwrap_or_default();
     if let Some(members) = json.as_object_mut() {
@@ -247,7 +244,7 @@ impl ParquetOutput {
     ///
     /// # Errors
     /// [`BatchError::File`].
-    pub(super) fn check_existing(&self) -> Result<(), BatchError> {
+    pub(crate) fn check_existing(&self) -> Result<(), BatchError> {
         match self {
             Self::One { destination: Destination::File(path), overwrites: false } if has_bytes(path) => {
                 Err(exists(path, FILE_EXISTS))

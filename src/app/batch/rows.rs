@@ -1,4 +1,4 @@
-//! Labels of the rows of an input: as lines, or as the input of a job.
+//! Labels the rows of an input as lines, or stores the rows as the input of a job.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -6,37 +6,38 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
+use taquin_bulk::rows::{
+    InputRow, LabelLines, RowReader, goal_mismatch, other_goal, row_json, stored_problem, unserved,
+};
+use taquin_bulk::{
+    BatchSolver, CsvColumns, Directory, Files, InputProblemsWriter, InputRecord, InputWriter, JobError, Label,
+    LabelError, LabelLimits, LabelledRow, LoadedTables, RequestedLimits, Row, RowError, RowsEnd, Want, label_rows,
+    map_in_order,
+};
 use taquin_solver::{Board, Puzzle, Size};
 
 use super::arguments::TextOutput;
 use super::console::{counted, say};
-use super::formats::TextFormat;
-use super::input::{BlockSize, LineBlock, OpenInput, RowInput, no_rows};
+use super::input::{ChunkBytes, LineChunk, OpenInput, RowInput, no_rows};
 use super::line_output::{LineOutput, Lines};
 use super::unfinished::InputPosition;
+use super::values::TextFormat;
 use super::{BatchError, Session, TaskEnd};
-use crate::http::{
-    InputRow, LabelLines, Problem, RowReader, goal_mismatch, other_goal, row_json, stored_problem, unserved,
-};
-use crate::jobs::{
-    CsvColumns, Directory, Files, InputProblemsWriter, InputRecord, InputWriter, Row, map_in_order, row_of,
-};
-use crate::service::{Label, MixedSweep, RequestedLimits, SweepContext, SweepLimits, SweepTables, Want};
 
-/// What is written about each row.
+/// Format of the output, with the columns of CSV.
 #[derive(Clone, Copy)]
-pub(super) enum RowLines {
+pub(crate) enum RowLines {
     Ndjson,
-    /// Boards of one size. Problems are written elsewhere.
+    /// Boards of one size. Problems are written to a file of their own.
     Csv(CsvColumns),
 }
 
-/// What became of a block.
-struct LabelledBlock {
+/// Result of a chunk.
+struct LabelledChunk {
     lines: Lines,
-    /// Where the input goes on behind the rows of the lines.
+    /// Position in the input after the last row of `lines`.
     end: InputPosition,
-    /// The faulty row at which it ends, if the input is strict: its line, and what is wrong.
+    /// Line and cause of the faulty row at which a strict input stops.
     fault: Option<(u64, String)>,
 }
 
@@ -44,16 +45,15 @@ struct LabelledBlock {
 struct StoredRow {
     line: u64,
     id: Option<Vec<u8>>,
-    puzzle: Result<Puzzle, Box<Problem>>,
+    puzzle: Result<Puzzle, Box<RowError>>,
 }
 
-/// Why the blocks end early.
-pub(super) enum Early {
+pub(crate) enum EarlyEnd {
     Cancelled,
     Failed(BatchError),
 }
 
-impl From<BatchError> for Early {
+impl From<BatchError> for EarlyEnd {
     fn from(error: BatchError) -> Self {
         Self::Failed(error)
     }
@@ -64,7 +64,7 @@ impl Session {
     ///
     /// # Errors
     /// [`BatchError::File`], and [`BatchError::FaultyRow`] if the input is strict.
-    pub(super) fn solve_rows(
+    pub(crate) fn solve_rows(
         &self,
         input: &RowInput,
         want: Want,
@@ -76,7 +76,7 @@ impl Session {
             TextFormat::Ndjson => RowLines::Ndjson,
             TextFormat::Csv => RowLines::Csv(LabelLines::columns(open.first_goal()?.size(), want, limits)),
         };
-        let mut file = LineOutput::open(output, self.run_of_rows(input, output.format))?;
+        let mut file = LineOutput::open(output, self.identity_of_rows(input, output.format))?;
         let mut position = file.position();
         open.skip_to(position.input.lines)?;
         position.input = open.position();
@@ -88,17 +88,17 @@ impl Session {
             file.write(&header, &position)?;
         }
         let size = if let RowLines::Csv(columns) = lines { Some(columns.size) } else { None };
-        let (limits, is_strict) = (self.sweep_limits(limits), input.is_strict);
+        let (limits, is_strict) = (self.label_limits(limits), input.is_strict);
         let labeller = Labeller { session: self, want, limits, lines, size, is_strict };
-        let label = |block: &LineBlock, reader: &RowReader| labeller.block(block, reader);
-        let sink = |block: LabelledBlock| {
-            position.rows += block.lines.count;
-            position.failed += block.lines.failed;
-            position.input = block.end;
-            file.write(&block.lines, &position)?;
-            block.fault.map_or(Ok(()), |fault| Err(input.faulty_row(fault).into()))
+        let label = |chunk: &LineChunk, reader: &RowReader| labeller.label_chunk(chunk, reader);
+        let sink = |chunk: LabelledChunk| {
+            position.rows += chunk.lines.count;
+            position.failed += chunk.lines.failed;
+            position.input = chunk.end;
+            file.write(&chunk.lines, &position)?;
+            chunk.fault.map_or(Ok(()), |fault| Err(input.faulty_row(fault).into()))
         };
-        let end = self.shown(|| match self.blocks(open, label, sink)? {
+        let end = self.shown(|| match self.chunks(open, label, sink)? {
             TaskEnd::Clean if self.progress.end_of_input() == 0 => Err(no_rows(input.path())),
             end => Ok(end),
         });
@@ -109,28 +109,28 @@ impl Session {
         finished.map(|()| end)
     }
 
-    /// Passes the blocks of an input to `work` on all threads, and the results to `sink` in their order.
-    pub(super) fn blocks<T: Send>(
+    /// Passes the chunks of an input to `work` on all threads, and the results to `sink` in order.
+    pub(crate) fn chunks<T: Send>(
         &self,
         input: OpenInput,
-        work: impl Fn(&LineBlock, &RowReader) -> Result<T, Early> + Sync,
-        mut sink: impl FnMut(T) -> Result<(), Early>,
+        work: impl Fn(&LineChunk, &RowReader) -> Result<T, EarlyEnd> + Sync,
+        mut sink: impl FnMut(T) -> Result<(), EarlyEnd>,
     ) -> Result<TaskEnd, BatchError> {
-        let (size, read, length) = (BlockSize::new(), AtomicU64::new(0), input.length);
-        let (reader, blocks) = input.blocks(&size);
-        let blocks = blocks.take_while(|_| !self.is_cancelled());
-        let timed = |block: Result<LineBlock, BatchError>| {
-            let (begun, block) = (Instant::now(), block?);
-            let done = work(&block, &reader)?;
+        let (size, read, length) = (ChunkBytes::new(), AtomicU64::new(0), input.length);
+        let (reader, chunks) = input.chunks(&size);
+        let chunks = chunks.take_while(|_| !self.is_cancelled());
+        let timed = |chunk: Result<LineChunk, BatchError>| {
+            let (begun, chunk) = (Instant::now(), chunk?);
+            let done = work(&chunk, &reader)?;
             size.note(begun.elapsed());
-            let read = read.fetch_add(block.length(), Ordering::Relaxed) + block.length();
+            let read = read.fetch_add(chunk.length(), Ordering::Relaxed) + chunk.length();
             self.progress.estimate_total(read, length);
             Ok(done)
         };
-        let end = map_in_order(self.threads, blocks, timed, |done: Result<T, Early>| sink(done?));
+        let end = map_in_order(self.threads, chunks, timed, |done: Result<T, EarlyEnd>| sink(done?));
         match end {
-            Err(Early::Failed(error)) => Err(error),
-            Err(Early::Cancelled) => Ok(TaskEnd::Cancelled),
+            Err(EarlyEnd::Failed(error)) => Err(error),
+            Err(EarlyEnd::Cancelled) => Ok(TaskEnd::Cancelled),
             Ok(()) if self.is_cancelled() => Ok(TaskEnd::Cancelled),
             Ok(()) => {
                 self.progress.end_of_input();
@@ -139,12 +139,12 @@ impl Session {
         }
     }
 
-    /// Stores the rows of an input in the directory of a job, or compares them with those that it has. Returns `None`
-    /// if it is cancelled.
+    /// Stores the rows of an input in the directory of a job, or compares the rows with the stored rows. Returns `None`
+    /// if cancelled.
     ///
     /// # Errors
     /// See [`BatchError`].
-    pub(super) fn store_input(&self, input: &RowInput, directory: &Path) -> Result<Option<InputRecord>, BatchError> {
+    pub(crate) fn store_input(&self, input: &RowInput, directory: &Path) -> Result<Option<InputRecord>, BatchError> {
         let error = |source| BatchError::File { path: directory.to_owned(), source };
         let mut open = input.open()?;
         let goal = open.first_goal()?;
@@ -152,14 +152,14 @@ impl Session {
         let files: Arc<dyn Files> = Arc::new(files);
         let mut writer = InputWriter::new(Arc::clone(&files), goal).map_err(error)?;
         let (mut problems, mut faulty) = (InputProblemsWriter::new(files), 0);
-        let end = self.blocks(
+        let end = self.chunks(
             open,
-            |block, reader| Ok(stored_rows(block, reader, &goal)),
+            |chunk, reader| Ok(stored_rows(chunk, reader, &goal)),
             |rows: Vec<StoredRow>| {
                 for row in rows {
                     if let Err(problem) = &row.puzzle {
                         if input.is_strict {
-                            return Err(input.faulty_row((row.line, text_of(problem))).into());
+                            return Err(input.faulty_row((row.line, problem.to_line())).into());
                         }
                         let line = stored_problem(writer.count(), row.line, row.id.as_deref(), problem);
                         problems.push(writer.count(), &line).map_err(error)?;
@@ -182,59 +182,81 @@ impl Session {
     }
 }
 
-/// Labels rows for lines.
-pub(super) struct Labeller<'s> {
-    pub(super) session: &'s Session,
-    pub(super) want: Want,
-    pub(super) limits: SweepLimits,
-    pub(super) lines: RowLines,
+/// Labels the rows of chunks.
+pub(crate) struct Labeller<'s> {
+    pub(crate) session: &'s Session,
+    pub(crate) want: Want,
+    pub(crate) limits: LabelLimits,
+    pub(crate) lines: RowLines,
     /// The size of all boards, if the output has boards of one size.
-    pub(super) size: Option<Size>,
-    pub(super) is_strict: bool,
+    pub(crate) size: Option<Size>,
+    pub(crate) is_strict: bool,
 }
 
-/// Takes a row: the number of its line, its id, and its label.
-pub(super) type TakeRow<'t> = dyn FnMut(u64, Option<&[u8]>, &LabelledRow) + 't;
+enum Stop {
+    /// Line and cause of the faulty row at which a strict input stops.
+    Fault(u64, String),
+    Failed(BatchError),
+}
 
-/// A row with its label, or with what is wrong with it.
-pub(super) type LabelledRow = Result<(Puzzle, Label), Box<Problem>>;
+/// Sink of rows: line number, id, and label or error.
+pub(crate) type RowSink<'t> = dyn FnMut(u64, Option<&[u8]>, &RowOutcome) + 't;
+
+/// Puzzle and label of a row, or the error of the row.
+pub(crate) type RowOutcome = Result<(Puzzle, Label), Box<RowError>>;
 
 impl Labeller<'_> {
-    fn block(&self, block: &LineBlock, reader: &RowReader) -> Result<LabelledBlock, Early> {
+    fn label_chunk(&self, chunk: &LineChunk, reader: &RowReader) -> Result<LabelledChunk, EarlyEnd> {
         let mut lines = Lines::default();
-        let fault = self.each(block, reader, &mut |line, id, label| self.append(line, id, label, &mut lines))?;
-        let end = block.end_before(fault.as_ref().map(|(line, _)| *line));
-        Ok(LabelledBlock { lines, end, fault })
+        let fault = self.each(chunk, reader, &mut |line, id, label| self.append(line, id, label, &mut lines))?;
+        let end = chunk.end_before(fault.as_ref().map(|(line, _)| *line));
+        Ok(LabelledChunk { lines, end, fault })
     }
 
-    /// Calls `take` with the rows of a block as they are labelled. Returns the faulty row at which a strict input ends.
-    pub(super) fn each(
+    /// Labels the rows of a chunk, and passes each row to `take`. Returns line and cause of the faulty row at which a
+    /// strict input stops.
+    pub(crate) fn each(
         &self,
-        block: &LineBlock,
+        chunk: &LineChunk,
         reader: &RowReader,
-        take: &mut TakeRow<'_>,
-    ) -> Result<Option<(u64, String)>, Early> {
-        let mut sweep = MixedSweep::new(&self.session.tables, self.want, self.limits);
-        for (line, InputRow { id, puzzle }) in block.rows(reader) {
-            if self.session.is_cancelled() {
-                return Err(Early::Cancelled);
-            }
-            let label = match puzzle.and_then(|puzzle| self.check(&puzzle).map(|()| puzzle)) {
-                Ok(puzzle) => self.label(&puzzle, &mut sweep)?.map(|label| (puzzle, label)),
-                Err(problem) => Err(problem),
+        take: &mut RowSink<'_>,
+    ) -> Result<Option<(u64, String)>, EarlyEnd> {
+        let session = self.session;
+        let load = |goal: &Board| {
+            session.load_tables(goal, self.want);
+            LoadedTables::default()
+        };
+        let mut solver = BatchSolver::with_load(&session.tables, self.want, self.limits, load);
+        let rows = chunk.rows(reader).map(|(line, InputRow { id, puzzle })| {
+            ((line, id), puzzle.and_then(|puzzle| self.check(&puzzle).map(|()| puzzle)))
+        });
+        let cancel = [&session.cancel];
+        let end = label_rows(rows, &mut solver, session.control(&cancel), |(line, id), labelled| {
+            let outcome = match labelled {
+                LabelledRow::Solved(puzzle, label) => Ok((puzzle, label)),
+                LabelledRow::Failed(_, LabelError::WrongSolution(wrong)) => {
+                    return Err(Stop::Failed(JobError::from(wrong).into()));
+                }
+                LabelledRow::Failed(..) => Err(RowError::internal().into()),
+                LabelledRow::Faulty(problem) => Err(problem),
             };
-            let row = label.as_ref().map_or(Row::Invalid, |(_, label)| Row::Solved(label.clone()));
-            self.session.progress.count(&row);
-            match &label {
-                Err(problem) if self.is_strict => return Ok(Some((line, text_of(problem)))),
-                _ => take(line, id.as_deref(), &label),
+            session.progress.count(outcome.as_ref().ok().map(|(_, label)| label.length));
+            match &outcome {
+                Err(problem) if self.is_strict => return Err(Stop::Fault(line, problem.to_line())),
+                _ => take(line, id.as_deref(), &outcome),
             }
+            Ok(())
+        });
+        match end {
+            Ok(RowsEnd::Exhausted) => Ok(None),
+            Ok(RowsEnd::Cancelled) => Err(EarlyEnd::Cancelled),
+            Err(Stop::Fault(line, text)) => Ok(Some((line, text))),
+            Err(Stop::Failed(error)) => Err(error.into()),
         }
-        Ok(None)
     }
 
-    /// Rejects a board that the file cannot have.
-    fn check(&self, puzzle: &Puzzle) -> Result<(), Box<Problem>> {
+    /// Rejects a board of another size than the file, or without labels of this kind.
+    fn check(&self, puzzle: &Puzzle) -> Result<(), Box<RowError>> {
         let own = puzzle.size();
         match self.size {
             Some(size) if size != own => {
@@ -243,26 +265,12 @@ impl Labeller<'_> {
                 );
                 Err(goal_mismatch(&detail).into())
             }
+            _ if !self.want.serves(own) => Err(unserved(own).into()),
             _ => Ok(()),
         }
     }
 
-    fn label(&self, puzzle: &Puzzle, sweep: &mut MixedSweep<'_>) -> Result<Result<Label, Box<Problem>>, Early> {
-        let load = || {
-            self.session.load_tables(puzzle.goal(), self.want);
-            SweepTables::default()
-        };
-        let Some(sweep) = sweep.of(puzzle.goal(), load) else { return Ok(Err(unserved(puzzle.size()).into())) };
-        let context = SweepContext { cancel: &[&self.session.cancel], helpers: None };
-        let row = row_of(sweep.label(puzzle, context), puzzle, &self.session.metrics);
-        match row.map_err(BatchError::from)? {
-            Some(Row::Solved(label)) => Ok(Ok(label)),
-            Some(row) => Ok(Err(LabelLines::problem(&row).into())),
-            None => Err(Early::Cancelled),
-        }
-    }
-
-    fn append(&self, line: u64, id: Option<&[u8]>, label: &LabelledRow, out: &mut Lines) {
+    fn append(&self, line: u64, id: Option<&[u8]>, label: &RowOutcome, out: &mut Lines) {
         out.count += 1;
         out.failed += u64::from(label.is_err());
         let RowLines::Csv(columns) = self.lines else {
@@ -279,20 +287,13 @@ impl Labeller<'_> {
     }
 }
 
-/// A problem in one line: its detail, and its errors if there are several.
-fn text_of(problem: &Problem) -> String {
-    let errors = problem.errors.iter().filter(|_| problem.errors.len() > 1);
-    let errors = errors.map(|error| format!(" {}: {}.", error.pointer, error.detail));
-    format!("{}{}", problem.detail, errors.collect::<String>())
-}
-
-/// The rows of a block, of which those with another goal are no boards.
-fn stored_rows(block: &LineBlock, reader: &RowReader, goal: &Board) -> Vec<StoredRow> {
+/// Reads the rows of a chunk. A row with another goal is invalid.
+fn stored_rows(chunk: &LineChunk, reader: &RowReader, goal: &Board) -> Vec<StoredRow> {
     let row = |(line, InputRow { id, puzzle }): (u64, InputRow<'_>)| {
         let puzzle = puzzle.and_then(|puzzle| {
             if puzzle.goal() == goal { Ok(puzzle) } else { Err(other_goal(puzzle.goal(), goal).into()) }
         });
         StoredRow { line, id: id.map(Cow::into_owned), puzzle }
     };
-    block.rows(reader).map(row).collect()
+    chunk.rows(reader).map(row).collect()
 }

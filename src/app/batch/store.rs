@@ -1,23 +1,25 @@
-//! Labels in the directory of a job, and checks of it.
+//! Stores labels in the directory of a job, and checks a directory.
 
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
+use taquin_bulk::{
+    Directory, JobBoards, JobError, JobSpec, RequestedLimits, RunEnd, Shard, StoredJob, Want, check, chunk_size, run,
+};
+
 use super::arguments::{Source, unserved_want};
 use super::console::{counted, say};
 use super::{BatchError, Session, TaskEnd};
-use crate::jobs::{Directory, JobBoards, JobError, JobSpec, RunEnd, Shard, StoredJob, check, chunk_size, run};
-use crate::service::{RequestedLimits, Sweep, Want};
 
-/// Findings of a check that are printed.
+/// Maximum printed findings of a check.
 const PRINTED_FINDINGS: usize = 20;
 
 impl Session {
-    /// Makes the missing parts of a share of a job, and ends the job if none is missing any more.
+    /// Makes the missing parts of a shard of a job, and completes the job once all parts exist.
     ///
     /// # Errors
     /// See [`BatchError`].
-    pub(super) fn store(
+    pub(crate) fn store(
         &self,
         source: &Source,
         (want, limits): (Want, RequestedLimits),
@@ -31,7 +33,7 @@ impl Session {
                 None => return Ok(TaskEnd::Cancelled),
             },
         };
-        if !Sweep::serves(want, boards.goal().size()) {
+        if !want.serves(boards.goal().size()) {
             return Err(BatchError::Arguments(vec![unserved_want(boards.goal().size())]));
         }
         self.load_tables(boards.goal(), want);
@@ -47,16 +49,16 @@ impl Session {
                 "{directory} is complete: {}, which end.json lists",
                 counted(job.spec().chunks(), "part")
             ));
-            // Also the rows of parts that existed before count.
+            // The manifest also counts the rows of parts from earlier runs.
             let has_failed = job.manifest()?.is_some_and(|manifest| manifest.totals.has_failures());
             return Ok(if has_failed { TaskEnd::RowsFailed } else { TaskEnd::Clean });
         } else {
-            say(format_args!("this share of {directory} is complete, others are not"));
+            say(format_args!("this shard of {directory} is complete, others are not"));
         }
         Ok(self.end())
     }
 
-    /// Opens the job of a directory, or creates it.
+    /// Opens the job of a directory, or creates the job.
     fn job(
         &self,
         boards: JobBoards,
@@ -73,7 +75,7 @@ impl Session {
             Some(chunk) => chunk,
             None => {
                 let sampled = boards.sample(&Directory::at(directory))?;
-                chunk_size(&self.tables, &sampled, want, self.sweep_limits(limits))
+                chunk_size(&self.tables, &sampled, want, self.label_limits(limits))
             }
         };
         let version = env!("CARGO_PKG_VERSION").to_owned();
@@ -88,11 +90,11 @@ impl Session {
         Ok(job)
     }
 
-    /// Checks a job, and says what is wrong with it.
+    /// Checks a job, and prints the findings.
     ///
     /// # Errors
     /// See [`BatchError`].
-    pub(super) fn verify(&self, directory: &Path, sample: u64) -> Result<TaskEnd, BatchError> {
+    pub(crate) fn verify(&self, directory: &Path, sample: u64) -> Result<TaskEnd, BatchError> {
         let job = StoredJob::open(directory)?;
         self.load_tables(job.spec().boards.goal(), job.spec().want);
         let offset = getrandom::u64().map_err(|error| BatchError::Start(std::io::Error::other(error)))?;

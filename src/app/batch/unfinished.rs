@@ -1,7 +1,7 @@
-//! A file of labels that gets its name when it is whole.
+//! A file of labels that is renamed to its final name once complete.
 //!
-//! Until then its rows are in the folder `FILE.unfinished`, beside a state that says which run wrote them and how far
-//! the run came. A run that goes on proves by digests that neither the rows nor the input before that point have changed.
+//! An incomplete file is in the folder `FILE.unfinished`, beside a state with the identity and the position of the run.
+//! A resumed run checks by digests that the rows and the input before the position are unchanged.
 
 use std::fs::OpenOptions;
 use std::io::{self, ErrorKind, Read, Write};
@@ -11,73 +11,73 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
+use taquin_bulk::{NewFile, hex, open_regular, read_sealed, seal, sync_folder_of};
 
 use super::destination::{Existing, has_bytes, problems_of};
 use super::ending::BatchError;
-use super::formats::TextFormat;
 use super::hashed_file::{Extent, HashedFile, remove_unless_lost};
 use super::unfinished_folder::{PROBLEMS, ROWS, STATE, UnfinishedFolder, folder_of, is_interrupted};
-use crate::jobs::{NewFile, hex, open_regular, read_sealed, seal, sync_folder_of};
+use super::values::TextFormat;
 
-/// A file of labels, and of the problems of rows without one, that are being written.
+/// A file of labels in progress, and a file with the problems of rows without a label.
 #[derive(Debug)]
-pub(super) struct Unfinished {
+pub(crate) struct Unfinished {
     path: PathBuf,
-    /// Where the problems go, if rows do not have them.
+    /// Final path of the file of problems, if the format has no problems in rows.
     problems_path: Option<PathBuf>,
     folder: UnfinishedFolder,
-    run: Run,
+    run: RunIdentity,
     rows: HashedFile,
     problems: HashedFile,
     position: Position,
-    /// Digest of the input that the interrupted run read.
+    /// Digest of the part of the input that the interrupted run read.
     read: String,
     begun: Instant,
-    /// When the state was last stored, and its rows.
+    /// Time and rows of the last stored state.
     saved: (Instant, u64),
-    /// True after an error. The last state is still true, and what came after it may not be.
+    /// True after an error: the last stored state is valid, later bytes may be wrong.
     is_broken: bool,
     overwrites: bool,
 }
 
-/// A file to write, with what may be there.
+/// A file to write, and how to treat an existing file.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct FileOutput<'a> {
-    pub(super) path: &'a Path,
-    pub(super) format: TextFormat,
-    pub(super) existing: Existing,
+pub(crate) struct FileOutput<'a> {
+    pub(crate) path: &'a Path,
+    pub(crate) format: TextFormat,
+    pub(crate) existing: Existing,
 }
 
-/// What a run writes: the arguments on which its rows depend, by their names, and the version.
+/// The identity of a run: all flags on which the rows depend, by name, and the version.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
-pub(super) struct Run(pub(super) Map<String, Value>);
+pub(crate) struct RunIdentity(pub(crate) Map<String, Value>);
 
-/// How far a run has come.
+/// Progress of a run.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Position {
-    /// Rows that are written.
-    pub(super) rows: u64,
-    /// Rows of these without a label.
-    pub(super) failed: u64,
-    /// Where the input goes on.
-    pub(super) input: InputPosition,
+pub(crate) struct Position {
+    /// Written rows.
+    pub(crate) rows: u64,
+    /// Written rows without a label.
+    pub(crate) failed: u64,
+    /// Position in the input after the written rows.
+    pub(crate) input: InputPosition,
 }
 
-/// A place between two lines of an input.
+/// A position between two lines of an input.
 #[derive(Clone, Debug, Default)]
-pub(super) struct InputPosition {
-    /// Number of lines before it.
-    pub(super) lines: u64,
-    /// The digest of these lines.
-    pub(super) digest: Sha256,
+pub(crate) struct InputPosition {
+    /// Number of lines before the position.
+    pub(crate) lines: u64,
+    /// Digest of these lines.
+    pub(crate) digest: Sha256,
 }
 
-/// The content of the state.
+/// The content of `state.json`.
 #[derive(Serialize, Deserialize)]
-struct State {
+struct RunState {
     format: String,
-    run: Run,
+    run: RunIdentity,
     rows: u64,
     failed: u64,
     input: Extent,
@@ -86,18 +86,18 @@ struct State {
 }
 
 const FORMAT: &str = "taquin-unfinished-1";
-/// Why an output is rejected that would be lost.
-pub(super) const FILE_EXISTS: &str = "the file exists: --overwrite replaces it";
-/// What to do about a run that cannot go on.
+/// Message for an existing output that would be lost.
+pub(crate) const FILE_EXISTS: &str = "the file exists: --overwrite replaces it";
+/// Advice for a run that cannot be resumed.
 const BEGIN_ANEW: &str = "without --resume, --overwrite begins anew";
-/// Largest state that is read, in bytes.
+/// Maximum size of a state in bytes.
 const MAX_STATE: u64 = 1 << 20;
-/// Time between two states, which is what a killed run loses: this part of its time so far, within these bounds.
+/// Time between two states, which a killed run loses: this fraction of the time so far, within `SAVE_PERIODS`.
 const SAVED_PART: u32 = 8;
 const SAVE_PERIODS: [Duration; 2] = [Duration::from_millis(25), Duration::from_secs(1)];
 
-impl Run {
-    /// The first argument that differs from another run's, with both values.
+impl RunIdentity {
+    /// The first flag that differs between two runs, with both values.
     fn difference(&self, other: &Self) -> Option<String> {
         let value = |run: &Self, name: &str| run.0.get(name).map_or("not given".to_owned(), Value::to_string);
         let mut names = self.0.keys().chain(other.0.keys());
@@ -107,24 +107,24 @@ impl Run {
 }
 
 impl FileOutput<'_> {
-    /// The file of problems, if rows do not have them.
+    /// Path of the file of problems, if the format has no problems in rows.
     fn problems(&self) -> Option<PathBuf> {
         (self.format == TextFormat::Csv).then(|| problems_of(self.path))
     }
 }
 
 impl Unfinished {
-    /// Begins a file of labels, or goes on with one.
+    /// Creates a file of labels, or resumes an unfinished file.
     ///
     /// # Errors
-    /// [`BatchError::File`], also if there is a file or an interrupted run and nothing says what to do, or if the
-    /// interrupted run is another one.
-    pub(super) fn open(output: &FileOutput<'_>, run: Run) -> Result<Self, BatchError> {
+    /// [`BatchError::File`], also for an existing file or interrupted run without `--overwrite` or `--resume`, or if
+    /// the identity of the interrupted run differs.
+    pub(crate) fn open(output: &FileOutput<'_>, run: RunIdentity) -> Result<Self, BatchError> {
         Self::check(output)?;
         let path = output.path;
         let folder = folder_of(path);
         let folder = UnfinishedFolder::lock(folder.clone()).map_err(|source| file_error(&folder, source))?;
-        // Another process may have written it before it was locked.
+        // Another process may have written the file before the folder was locked.
         let is_interrupted = Self::check_locked(output)?;
         if is_interrupted && output.existing.resumes {
             return Self::resume(output, folder, run);
@@ -135,8 +135,8 @@ impl Unfinished {
     /// Rejects files and interrupted runs that would be lost.
     ///
     /// # Errors
-    /// [`BatchError::File`], also if another process has the folder.
-    pub(super) fn check(output: &FileOutput<'_>) -> Result<(), BatchError> {
+    /// [`BatchError::File`], also if another process has locked the folder.
+    pub(crate) fn check(output: &FileOutput<'_>) -> Result<(), BatchError> {
         let folder = folder_of(output.path);
         let lock = match is_interrupted(&folder) {
             Ok(true) => UnfinishedFolder::lock(folder.clone()).map(Some),
@@ -146,7 +146,7 @@ impl Unfinished {
         Self::check_locked(output).map(drop)
     }
 
-    /// Returns true if there is an interrupted run.
+    /// Returns true if the folder has an interrupted run.
     fn check_locked(output: &FileOutput<'_>) -> Result<bool, BatchError> {
         let FileOutput { path, existing: Existing { resumes, overwrites }, .. } = *output;
         let folder = folder_of(path);
@@ -155,7 +155,7 @@ impl Unfinished {
         if overwrites {
             return Ok(is_interrupted);
         }
-        // A process that was killed at the end of a run leaves files without their copies in the folder.
+        // A process that was killed while it renamed the files leaves renamed files that are missing in the folder.
         let is_in_folder = |name: &str| !is_interrupted || folder.join(name).exists();
         if is_interrupted && !resumes {
             let reason = match has_bytes(path) && !is_in_folder(ROWS) {
@@ -178,7 +178,7 @@ impl Unfinished {
         Ok(is_interrupted)
     }
 
-    fn begin(output: &FileOutput<'_>, folder: UnfinishedFolder, run: Run) -> Result<Self, BatchError> {
+    fn begin(output: &FileOutput<'_>, folder: UnfinishedFolder, run: RunIdentity) -> Result<Self, BatchError> {
         let error = |source| file_error(folder.path(), source);
         folder.clear().map_err(error)?;
         let create = |name| HashedFile::create(folder.join(name));
@@ -188,7 +188,7 @@ impl Unfinished {
         Ok(file)
     }
 
-    fn resume(output: &FileOutput<'_>, folder: UnfinishedFolder, run: Run) -> Result<Self, BatchError> {
+    fn resume(output: &FileOutput<'_>, folder: UnfinishedFolder, run: RunIdentity) -> Result<Self, BatchError> {
         let other = |reason: String| {
             let reason = format!("{reason}; {BEGIN_ANEW}");
             file_error(folder.path(), io::Error::new(ErrorKind::InvalidData, reason))
@@ -206,7 +206,7 @@ impl Unfinished {
         };
         let rows = resume(ROWS, output.path, &state.output)?;
         let problems = resume(PROBLEMS, &problems_of(output.path), &state.problems)?;
-        // The digest of the input is known when the input is read again.
+        // The digest of the input is computed when the input is read again.
         let input = InputPosition { lines: state.input.length, ..InputPosition::default() };
         let position = Position { rows: state.rows, failed: state.failed, input };
         Ok(Self::of(output, folder, run, (rows, problems), position, state.input.sha256))
@@ -215,7 +215,7 @@ impl Unfinished {
     fn of(
         output: &FileOutput<'_>,
         folder: UnfinishedFolder,
-        run: Run,
+        run: RunIdentity,
         (rows, problems): (HashedFile, HashedFile),
         position: Position,
         read: String,
@@ -227,16 +227,16 @@ impl Unfinished {
         Self { path, problems_path, folder, run, rows, problems, position, read, begun, saved, is_broken, overwrites }
     }
 
-    /// How far the interrupted run came.
-    pub(super) fn position(&self) -> &Position {
+    /// Position of the interrupted run.
+    pub(crate) fn position(&self) -> &Position {
         &self.position
     }
 
-    /// Compares the part of the input that the interrupted run read with the same part of this input.
+    /// Checks that the input is unchanged up to the position of the interrupted run.
     ///
     /// # Errors
-    /// [`BatchError::File`] if they differ.
-    pub(super) fn check_input(&mut self, input: &InputPosition) -> Result<(), BatchError> {
+    /// [`BatchError::File`] if the input has changed.
+    pub(crate) fn check_input(&mut self, input: &InputPosition) -> Result<(), BatchError> {
         let lines = self.position.input.lines;
         if self.position.rows == 0 || (input.lines == lines && input.sha256() == self.read) {
             self.position.input.clone_from(input);
@@ -246,16 +246,16 @@ impl Unfinished {
         Err(file_error(self.folder.path(), io::Error::new(ErrorKind::InvalidData, reason)))
     }
 
-    /// True if nothing is written yet.
-    pub(super) fn is_empty(&self) -> bool {
+    /// Returns true if no byte is written yet.
+    pub(crate) fn is_empty(&self) -> bool {
         self.rows.length == 0
     }
 
-    /// Appends lines of rows and of problems, after which the run has come to this position.
+    /// Appends lines of rows and of problems, and advances the run to `position`.
     ///
     /// # Errors
     /// [`BatchError::File`].
-    pub(super) fn write(&mut self, rows: &[u8], problems: &[u8], position: &Position) -> Result<(), BatchError> {
+    pub(crate) fn write(&mut self, rows: &[u8], problems: &[u8], position: &Position) -> Result<(), BatchError> {
         let written = self.append(rows, problems, position);
         self.is_broken |= written.is_err();
         written
@@ -270,12 +270,12 @@ impl Unfinished {
         if self.saved.0.elapsed() >= period { self.save() } else { Ok(()) }
     }
 
-    /// Brings all rows to the disk, and then the state.
+    /// Syncs all rows to the disk, and then stores the state.
     fn save(&mut self) -> Result<(), BatchError> {
         let begun = Instant::now();
         let Position { rows, failed, input } = &self.position;
         let saved = self.rows.sync().and_then(|output| {
-            let state = State {
+            let state = RunState {
                 format: FORMAT.to_owned(),
                 run: self.run.clone(),
                 rows: *rows,
@@ -295,13 +295,13 @@ impl Unfinished {
         Ok(())
     }
 
-    /// Keeps the rows of a run that is interrupted, so that it can go on. Returns the folder that has them and their
-    /// number, or `None` if there are none.
+    /// Keeps the rows of an interrupted run for a resumption. Returns the folder and the number of rows; `None` without
+    /// rows.
     ///
     /// # Errors
     /// [`BatchError::File`].
-    pub(super) fn interrupt(mut self) -> Result<Option<(PathBuf, u64)>, BatchError> {
-        // Before the input is compared, its digest is not known. The last state has it.
+    pub(crate) fn interrupt(mut self) -> Result<Option<(PathBuf, u64)>, BatchError> {
+        // Before the input is checked, only the last stored state has its digest.
         if !self.is_broken && self.position.rows > self.saved.1 {
             self.save()?;
         }
@@ -313,11 +313,11 @@ impl Unfinished {
         Ok(Some((self.folder.path().to_owned(), rows)))
     }
 
-    /// Gives a whole file its name. Returns the file of problems, if there is any.
+    /// Renames the complete files to their final names. Returns the path of the file of problems, if any.
     ///
     /// # Errors
     /// [`BatchError::File`].
-    pub(super) fn finish(mut self) -> Result<Option<PathBuf>, BatchError> {
+    pub(crate) fn finish(mut self) -> Result<Option<PathBuf>, BatchError> {
         self.save()?;
         let has_problems = self.problems.length > 0;
         if let Some(problems) = &self.problems_path {
@@ -357,14 +357,14 @@ impl InputPosition {
         hex(&self.digest.clone().finalize())
     }
 
-    /// The position after more lines.
-    pub(super) fn advance(&mut self, lines: u64, bytes: &[u8]) {
+    /// Advances the position by `lines` lines.
+    pub(crate) fn advance(&mut self, lines: u64, bytes: &[u8]) {
         self.lines += lines;
         self.digest.update(bytes);
     }
 }
 
-fn read_state(path: &Path) -> io::Result<State> {
+fn read_state(path: &Path) -> io::Result<RunState> {
     let mut text = Vec::new();
     open_regular(path, OpenOptions::new().read(true))?.take(MAX_STATE).read_to_end(&mut text)?;
     read_sealed(&text, FORMAT).map_err(|error| io::Error::new(ErrorKind::InvalidData, error))
@@ -384,10 +384,10 @@ mod tests {
     const RESUME: Existing = Existing { resumes: true, overwrites: false };
 
     fn open(path: &Path, existing: Existing) -> Result<Unfinished, BatchError> {
-        Unfinished::open(&FileOutput { path, format: TextFormat::Csv, existing }, Run::default())
+        Unfinished::open(&FileOutput { path, format: TextFormat::Csv, existing }, RunIdentity::default())
     }
 
-    /// A file of two rows, of which one has a problem, and the folder that it is in.
+    /// Writes a file of two rows, one with a problem. Returns folder, path and file.
     fn written(name: &str) -> (PathBuf, PathBuf, Unfinished) {
         let folder = std::env::temp_dir().join(format!("taquin-unfinished-{name}-{:x}", getrandom::u64().unwrap()));
         fs::create_dir(&folder).unwrap();
@@ -401,7 +401,7 @@ mod tests {
 
     #[test]
     fn a_run_that_was_killed_while_its_files_got_their_names_goes_on() {
-        // Files that had got their names, by the number of names given.
+        // Number of renamed files.
         for named in 0..=2 {
             let (folder, path, file) = written("named");
             let (unfinished, _) = file.interrupt().unwrap().unwrap();
@@ -446,7 +446,7 @@ mod tests {
         let (folder, path, file) = written("removal");
         let unfinished = folder_of(&path);
         file.finish().unwrap();
-        // The names are given, and the state, which is removed first, is gone.
+        // All files are renamed, and the state, which is removed first, is gone.
         fs::create_dir(&unfinished).unwrap();
         fs::write(unfinished.join(PROBLEMS), "").unwrap();
         let error = open(&path, NOTHING).unwrap_err().to_string();
@@ -506,7 +506,7 @@ mod tests {
     fn the_input_is_compared_up_to_the_last_row() {
         let (folder, path, file) = written("input");
         drop(file.interrupt().unwrap());
-        // A run that is stopped before it has compared its input keeps the digest.
+        // A run that is interrupted before it checks its input keeps the digest.
         drop(open(&path, RESUME).unwrap().interrupt().unwrap());
         let mut file = open(&path, RESUME).unwrap();
         let mut check = |lines, bytes: &[u8]| {

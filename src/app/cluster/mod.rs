@@ -1,4 +1,4 @@
-//! Jobs on many machines: their store and queue for a service, and the command `taquin worker`.
+//! Jobs on many machines: store and queue of a service, and the command `taquin worker`.
 
 pub mod worker;
 
@@ -8,21 +8,21 @@ use std::sync::Arc;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, EncodeMetric};
 use prometheus_client::metrics::gauge::ConstGauge;
+use taquin_bulk::Files;
 use tokio::runtime::Handle;
 
 use super::shared_jobs::SharedJobs;
 use crate::cluster::{JetStream, Offers, QueueRole, QueueSettings, open_files};
 use crate::config::QueueConfig;
-use crate::jobs::{Dispatch, Files, JobStore};
+use crate::jobs::{Dispatch, JobStore};
 
 type BoxError = Box<dyn Error + Send + Sync>;
 
-/// Opens the store, and prepares the dispatch by a queue. It is called in a tokio runtime, on a thread
-/// that may block.
+/// Opens the store and prepares dispatch through a queue. Needs a tokio runtime and a thread that may block.
 ///
 /// # Errors
-/// If a setting is wrong. Neither store nor queue has to be there yet.
-pub(super) fn open(store: &str, queue: &QueueConfig) -> Result<SharedJobs, BoxError> {
+/// If a setting is wrong. Store and queue may still be unreachable.
+pub(crate) fn open(store: &str, queue: &QueueConfig) -> Result<SharedJobs, BoxError> {
     let files = open_files(store, &Handle::current())?;
     let (store, queue) = connect(files, queue, QueueRole::Service)?;
     let offers = Arc::new(Offers::new(queue));
@@ -40,7 +40,7 @@ fn connect(
     Ok((JobStore::shared(files), Arc::new(queue)))
 }
 
-/// Reads the gauges of a queue when the metrics are scraped.
+/// Reads the queue's gauges at each scrape.
 #[derive(Debug)]
 struct QueueGauges(Arc<Offers<JetStream>>);
 

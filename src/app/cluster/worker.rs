@@ -65,7 +65,6 @@ pub async fn work(config: &Config) -> Result<Ending, AppError> {
     until_signalled(run).await.map_err(AppError::Signals)
 }
 
-/// Binds the port of the admin listener, if there is one.
 async fn bind_admin(config: &Config) -> Result<Option<(TcpListener, SocketAddr)>, AppError> {
     let Some(addr) = config.admin_listen else { return Ok(None) };
     let bound = bind(addr).await;

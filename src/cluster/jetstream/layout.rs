@@ -5,30 +5,30 @@ use std::time::Duration;
 use async_nats::jetstream::consumer::{self, AckPolicy, pull};
 use async_nats::jetstream::stream::{Config, DiscardPolicy, RetentionPolicy, StorageType};
 
-use crate::cluster::task::Lane;
+use crate::cluster::task::TaskClass;
 
-/// Names and times, which tests change.
+/// Names and times of a queue. Tests change them.
 #[derive(Clone, Debug)]
-pub(super) struct Layout {
-    pub(super) stream: String,
-    /// What the subjects begin with.
-    pub(super) prefix: String,
-    pub(super) lease_time: Duration,
-    pub(super) replicas: usize,
+pub(crate) struct Layout {
+    pub(crate) stream: String,
+    /// Prefix of all task subjects.
+    pub(crate) prefix: String,
+    pub(crate) lease_time: Duration,
+    pub(crate) replicas: usize,
 }
 
 impl Layout {
-    /// The subject to which workers respond. It is not one of the stream.
-    pub(super) fn workers(&self) -> String {
+    /// The subject that workers answer. It does not belong to the stream.
+    pub(crate) fn workers(&self) -> String {
         format!("{}.workers", self.stream)
     }
 
-    /// The subject of the reports of workers: what they cannot do, and why. It is not one of the stream.
-    pub(super) fn reports(&self) -> String {
+    /// The subject of worker reports on tasks that they cannot do. It does not belong to the stream.
+    pub(crate) fn reports(&self) -> String {
         format!("{}.reports", self.stream)
     }
 
-    pub(super) fn stream_config(&self) -> Config {
+    pub(crate) fn stream_config(&self) -> Config {
         Config {
             name: self.stream.clone(),
             subjects: vec![format!("{}.>", self.prefix)],
@@ -42,8 +42,8 @@ impl Layout {
         }
     }
 
-    /// True if a stream with this configuration keeps the promises of the queue, however many servers store it.
-    pub(super) fn has(&self, config: &Config) -> bool {
+    /// True if a stream with this configuration keeps the promises of the queue. The number of replicas may differ.
+    pub(crate) fn has(&self, config: &Config) -> bool {
         let own = self.stream_config();
         config.subjects == own.subjects
             && config.retention == own.retention
@@ -52,20 +52,20 @@ impl Layout {
             && config.discard_new_per_subject == own.discard_new_per_subject
     }
 
-    /// True if a consumer with this configuration gives the tasks of a lane.
-    pub(super) fn has_consumer(&self, lane: Lane, config: &consumer::Config) -> bool {
-        let own = self.consumer_config(lane);
+    /// True if a consumer with this configuration delivers the tasks of a class.
+    pub(crate) fn has_consumer(&self, class: TaskClass, config: &consumer::Config) -> bool {
+        let own = self.consumer_config(class);
         config.filter_subject == own.filter_subject && config.ack_policy == own.ack_policy
     }
 
-    pub(super) fn consumer_config(&self, lane: Lane) -> pull::Config {
-        let name = match lane {
-            Lane::Bulk => "workers",
-            Lane::Quick => "workers-quick",
+    pub(crate) fn consumer_config(&self, class: TaskClass) -> pull::Config {
+        let name = match class {
+            TaskClass::Bulk => "workers",
+            TaskClass::Quick => "workers-quick",
         };
         pull::Config {
             durable_name: Some(name.to_owned()),
-            filter_subject: format!("{}.{}.>", self.prefix, taquin_solver::Named::name(lane)),
+            filter_subject: format!("{}.{}.>", self.prefix, taquin_solver::Named::name(class)),
             ack_policy: AckPolicy::Explicit,
             ack_wait: self.lease_time,
             max_ack_pending: 100_000,

@@ -1,21 +1,23 @@
-//! Responses to publications.
+//! Answers to publications, and how long there were none.
+
+use std::time::{Duration, Instant};
 
 use async_nats::jetstream::context::{PublishError, PublishErrorKind};
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// What became of a publication.
-pub(super) enum Published {
+/// Result of a publication.
+pub(crate) enum Published {
     /// The queue has the task.
     Stored,
-    /// The server does not respond.
+    /// The server does not answer.
     Unanswered,
-    /// The files of the stream are gone.
+    /// The stream's files are gone.
     Broken,
 }
 
-/// Explains an error. All errors of storage have one code.
-pub(super) fn of_publication(error: PublishError) -> Result<Published, BoxError> {
+/// Interprets an error. All storage errors share one code.
+pub(crate) fn of_publication(error: PublishError) -> Result<Published, BoxError> {
     let text = error.to_string();
     if text.contains("maximum messages per subject exceeded") {
         Ok(Published::Stored)
@@ -25,5 +27,49 @@ pub(super) fn of_publication(error: PublishError) -> Result<Published, BoxError>
         Ok(Published::Unanswered)
     } else {
         Err(error.into())
+    }
+}
+
+/// Consecutive time-outs of a server.
+#[derive(Debug, Default)]
+pub(crate) struct Silence {
+    /// First and last time-out.
+    between: Option<(Instant, Instant)>,
+}
+
+/// Longest gap between consecutive time-outs. After a longer gap without attempts, counting starts anew.
+const LONGEST_GAP: Duration = Duration::from_secs(30);
+
+impl Silence {
+    /// Records a time-out. Returns how long there were only time-outs.
+    pub(crate) fn note(&mut self, now: Instant) -> Duration {
+        let row = self.between.filter(|(_, last)| now.duration_since(*last) <= LONGEST_GAP);
+        let first = row.map_or(now, |(first, _)| first);
+        self.between = Some((first, now));
+        now.duration_since(first)
+    }
+
+    /// Ends the sequence: the server answered.
+    pub(crate) fn end(&mut self) {
+        self.between = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_row_of_time_outs_counts() {
+        let (mut silence, begun) = (Silence::default(), Instant::now());
+        let after = |seconds| begun + Duration::from_secs(seconds);
+        for (second, silent) in [(0, 0), (7, 7), (14, 14), (34, 34)] {
+            assert_eq!(silence.note(after(second)), Duration::from_secs(silent), "{second}");
+        }
+        // A time-out hours later begins another sequence.
+        assert_eq!(silence.note(after(7200)), Duration::ZERO);
+        assert_eq!(silence.note(after(7207)), Duration::from_secs(7));
+        silence.end();
+        assert_eq!(silence.note(after(7214)), Duration::ZERO);
     }
 }

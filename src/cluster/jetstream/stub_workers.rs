@@ -1,4 +1,4 @@
-//! Many workers that do nothing but hold leases. With `TAQUIN_CHAOS=long` a thousand of them, for five minutes.
+//! Many stub workers that only hold leases. With `TAQUIN_CHAOS=long` a thousand of them, for five minutes.
 
 use std::collections::HashSet;
 use std::env;
@@ -13,12 +13,12 @@ use super::tests::{queue_with_leases, servers, settings, task};
 use super::*;
 use crate::cluster::task::Work;
 
-/// How many there are, what they do, and for how long.
+/// Size and length of a test.
 #[derive(Clone, Copy)]
 struct Load {
     workers: u64,
     time: Duration,
-    /// Time that a lease lasts unless it is extended.
+    /// Time until a lease expires unless it is extended.
     lease_time: Duration,
     /// Longest time for a task.
     work: Duration,
@@ -36,16 +36,16 @@ const LONG: Load = Load {
     lease_time: Duration::from_secs(30),
     work: Duration::from_secs(40),
 };
-/// Tasks that each worker holds: one a thread, and one more.
+/// Tasks that a worker holds: one for its thread, and one in reserve.
 const SLOTS: usize = 2;
 
-/// What all workers note.
+/// Records of all workers.
 #[derive(Default)]
 struct Notes {
     is_over: AtomicBool,
     done: AtomicU64,
     extended: AtomicU64,
-    /// Tasks that came back to the queue before a worker had them.
+    /// Tasks that returned to the queue before a worker received them.
     returned: AtomicU64,
     taken: Mutex<HashSet<Task>>,
     lost: Mutex<Vec<String>>,
@@ -61,13 +61,13 @@ impl Notes {
 async fn stub(queue: Arc<JetStream>, load: Load, notes: Arc<Notes>, seed: u64) {
     let mut random = SplitMix(seed);
     while !notes.is_over.load(Ordering::Relaxed) {
-        let lease = match queue.take(Lane::Bulk).await {
+        let lease = match queue.take(TaskClass::Bulk).await {
             Ok(Some(lease)) => lease,
             Ok(None) => continue,
             Err(error) => return notes.lose(error),
         };
         let task = *lease.task();
-        // A task may have been sent to a request that had just ended.
+        // The task may have been sent to a request that had just expired.
         if !notes.taken.lock().insert(task) {
             notes.lose(format!("{task}, delivery {}", lease.deliveries()));
         } else if lease.deliveries() != 1 {
@@ -97,7 +97,7 @@ async fn offer_tasks(queue: &JetStream, load: Load, notes: &Notes) {
     let most = 2 * load.workers * SLOTS as u64;
     let mut chunk = 0;
     while !notes.is_over.load(Ordering::Relaxed) {
-        let counts = queue.counts(Lane::Bulk).await.unwrap();
+        let counts = queue.counts(TaskClass::Bulk).await.unwrap();
         let missing = most.saturating_sub(counts.waiting + counts.leased);
         for _ in 0..missing {
             queue.offer(&Task { work: Work::Chunk(chunk), ..task() }).await.unwrap();
@@ -113,7 +113,7 @@ async fn no_lease_of_many_workers_is_lost() {
     let load = if env::var("TAQUIN_CHAOS").is_ok_and(|form| form == "long") { LONG } else { SHORT };
     for server in servers() {
         let queue = queue_with_leases(&server, load.lease_time).await;
-        queue.offer(&Task { lane: Lane::Quick, ..task() }).await.unwrap();
+        queue.offer(&Task { class: TaskClass::Quick, ..task() }).await.unwrap();
         let notes = Arc::<Notes>::default();
         let mut workers = Vec::new();
         for nth in 0..load.workers {

@@ -8,12 +8,12 @@ use super::*;
 use crate::cluster::queue::tests::check_promises;
 use crate::cluster::task::Work;
 
-pub(super) fn settings(server: &str) -> QueueSettings {
+pub(crate) fn settings(server: &str) -> QueueSettings {
     QueueSettings { servers: vec![server.to_owned()], credentials: None, replicas: 1, role: QueueRole::Service }
 }
 
 /// The servers to test with, the oldest first.
-pub(super) fn servers() -> Vec<String> {
+pub(crate) fn servers() -> Vec<String> {
     let servers = env::var("TAQUIN_TEST_NATS").expect("TAQUIN_TEST_NATS is not set: use .ci/cluster");
     servers.split(',').map(str::to_owned).collect()
 }
@@ -23,22 +23,22 @@ async fn queue(server: &str) -> JetStream {
     queue_with_leases(server, LEASE_TIME).await
 }
 
-/// A queue of its own whose leases last so long.
-pub(super) async fn queue_with_leases(server: &str, lease_time: Duration) -> JetStream {
+/// A queue of its own with this lease time.
+pub(crate) async fn queue_with_leases(server: &str, lease_time: Duration) -> JetStream {
     let name = format!("test-{:016x}", getrandom::u64().unwrap());
     let layout = Layout { prefix: format!("{name}.chunks"), stream: name, lease_time, replicas: 1 };
     JetStream::connect_with(&settings(server), layout).await.unwrap()
 }
 
-pub(super) fn task() -> Task {
+pub(crate) fn task() -> Task {
     let (job, folder) = ("1".repeat(32).parse().unwrap(), "2".repeat(32).parse().unwrap());
-    Task { lane: Lane::Bulk, job, folder, work: Work::Chunk(7) }
+    Task { class: TaskClass::Bulk, job, folder, work: Work::Chunk(7) }
 }
 
 async fn take(queue: &JetStream) -> MessageLease {
     let begun = Instant::now();
     while begun.elapsed() < Duration::from_secs(60) {
-        if let Ok(Some(lease)) = queue.take(Lane::Bulk).await {
+        if let Ok(Some(lease)) = queue.take(TaskClass::Bulk).await {
             return lease;
         }
         tokio::time::sleep(Duration::from_millis(50)).await;
@@ -69,13 +69,13 @@ async fn stream_and_consumers_are_created_whenever_they_are_missing() {
         queue.context.delete_stream(&stream).await.unwrap();
         queue.offer(&task()).await.unwrap();
         queue.context.delete_consumer_from_stream("workers", &stream).await.unwrap();
-        assert_eq!(queue.counts(Lane::Bulk).await.unwrap().waiting, 1);
+        assert_eq!(queue.counts(TaskClass::Bulk).await.unwrap().waiting, 1);
         queue.context.delete_consumer_from_stream("workers", &stream).await.unwrap();
         let lease = take(&queue).await;
         queue.context.delete_stream(&stream).await.unwrap();
-        // Some servers say that it is, and others nothing.
+        // Some servers report the missing consumer, and others stay silent.
         let _ = lease.done().await;
-        // One that waits gets a task of the stream that is created meanwhile.
+        // A waiting call gets a task of the new stream.
         let (lease, offered) = tokio::join!(take(&queue), async {
             tokio::time::sleep(Duration::from_millis(300)).await;
             queue.offer(&task()).await
@@ -86,7 +86,7 @@ async fn stream_and_consumers_are_created_whenever_they_are_missing() {
     }
 }
 
-/// Replaces the consumer of tasks by one that gives none.
+/// Replaces a consumer of tasks by one that delivers none.
 async fn replace_consumer(queue: &JetStream) {
     let Layout { stream, prefix, .. } = &queue.layout;
     queue.context.delete_consumer_from_stream("workers", stream).await.unwrap();
@@ -107,10 +107,10 @@ async fn a_worker_takes_nothing_from_a_consumer_with_another_configuration_and_l
         replace_consumer(&queue).await;
         let settings = QueueSettings { role: QueueRole::Worker, ..settings(&server) };
         let worker = JetStream::connect_with(&settings, queue.layout.clone()).await.unwrap();
-        let error = worker.take(Lane::Bulk).await.unwrap_err();
+        let error = worker.take(TaskClass::Bulk).await.unwrap_err();
         assert!(error.to_string().contains("another configuration"), "{error}");
         // A replica replaces it.
-        assert_eq!(queue.counts(Lane::Bulk).await.unwrap().waiting, 1);
+        assert_eq!(queue.counts(TaskClass::Bulk).await.unwrap().waiting, 1);
         take(&worker).await.done().await.unwrap();
         queue.context.delete_stream(&queue.layout.stream).await.unwrap();
     }
@@ -124,7 +124,7 @@ async fn a_stream_and_a_consumer_with_another_configuration_are_mended() {
         let stream = queue.layout.stream.clone();
         queue.offer(&task()).await.unwrap();
         replace_consumer(&queue).await;
-        assert_eq!(queue.counts(Lane::Bulk).await.unwrap().waiting, 1);
+        assert_eq!(queue.counts(TaskClass::Bulk).await.unwrap().waiting, 1);
         take(&queue).await.done().await.unwrap();
         queue.context.delete_stream(&stream).await.unwrap();
         let other = Config { subjects: vec![format!("{stream}.nothing.>")], ..queue.layout.stream_config() };
@@ -144,8 +144,8 @@ async fn messages_that_are_no_tasks_are_removed() {
         let subject = format!("{}.bulk.nonsense", queue.layout.prefix);
         queue.context.publish(subject, Bytes::new()).await.unwrap().await.unwrap();
         take(&queue).await.done().await.unwrap();
-        assert!(queue.take(Lane::Bulk).await.unwrap().is_none());
-        let counts = queue.counts(Lane::Bulk).await.unwrap();
+        assert!(queue.take(TaskClass::Bulk).await.unwrap().is_none());
+        let counts = queue.counts(TaskClass::Bulk).await.unwrap();
         assert_eq!((counts.waiting, counts.leased), (0, 0));
         queue.context.delete_stream(&queue.layout.stream).await.unwrap();
     }
@@ -215,7 +215,7 @@ async fn nothing_waits_for_ever_while_the_server_is_away() {
     };
     let message = Message { message, context: queue.context.clone() };
     let lease = MessageLease { task: task(), message };
-    // Until the client holds as much as it can.
+    // Fills the client's send buffer.
     while let Some(extended) = tokio::task::unconstrained(lease.extend()).now_or_never() {
         extended.unwrap();
     }

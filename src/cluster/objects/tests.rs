@@ -1,16 +1,17 @@
-//! A server that answers from a list stands for a store in trouble, and moto for one that works.
+//! Tests with a server that answers from a list, as a faulty store, and with moto, as a working one.
 
 use std::io::{BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::Command;
 
 use parking_lot::Mutex;
+use taquin_bulk::test_files::check_promises;
 use tokio::runtime::Runtime;
 
 use super::*;
-use crate::jobs::{EngineError, JobStore, check_promises};
+use crate::jobs::{EngineError, JobStore};
 
-/// What must be in no message.
+/// Must appear in no message.
 const SECRETS: [&str; 2] = ["the-key-id", "the-secret"];
 
 fn variables(endpoint: &str) -> Vec<(String, String)> {
@@ -245,7 +246,7 @@ fn lists_and_removals_have_several_pages() {
     assert!(objects.get("folder2/a").unwrap().is_some());
 }
 
-/// The test runs itself again, as the authorities come from the environment of the process.
+/// The test runs itself again, since CA certificates come from the environment of the process.
 #[test]
 #[ignore = "needs a server: .ci/cluster"]
 fn a_private_authority_is_trusted_if_the_environment_names_it() {
@@ -267,7 +268,7 @@ fn a_private_authority_is_trusted_if_the_environment_names_it() {
         ("TAQUIN_TEST_S3_TLS", &authority[..], "outcome: Ok(Some("),
         ("TAQUIN_TEST_S3_TLS", &authority.replace("ca.pem", "other.pem"), "UnknownIssuer"),
         ("TAQUIN_TEST_S3_TLS", "/dev/null", "No CA certificates"),
-        // As in a container without certificates.
+        // Like a container without certificates.
         ("TAQUIN_TEST_S3", "/dev/null", "outcome: Ok(Some("),
     ] {
         let outcome = outcome(variable, authorities);

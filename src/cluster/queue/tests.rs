@@ -1,4 +1,4 @@
-//! What every queue promises.
+//! The promises of every queue.
 
 use std::time::{Duration, Instant};
 
@@ -6,18 +6,18 @@ use super::*;
 use crate::cluster::memory_queue::SharedQueue;
 use crate::cluster::task::Work;
 
-fn task(lane: Lane, work: Work) -> Task {
-    Task { lane, job: "1".repeat(32).parse().unwrap(), folder: "2".repeat(32).parse().unwrap(), work }
+fn task(class: TaskClass, work: Work) -> Task {
+    Task { class, job: "1".repeat(32).parse().unwrap(), folder: "2".repeat(32).parse().unwrap(), work }
 }
 
 fn chunk(number: u64) -> Task {
-    task(Lane::Bulk, Work::Chunk(number))
+    task(TaskClass::Bulk, Work::Chunk(number))
 }
 
-async fn taken<Q: Queue>(queue: &Q, lane: Lane) -> Q::Lease {
+async fn taken<Q: Queue>(queue: &Q, class: TaskClass) -> Q::Lease {
     let begun = Instant::now();
     while begun.elapsed() < Duration::from_secs(20) {
-        if let Some(lease) = queue.take(lane).await.unwrap() {
+        if let Some(lease) = queue.take(class).await.unwrap() {
             return lease;
         }
     }
@@ -25,14 +25,14 @@ async fn taken<Q: Queue>(queue: &Q, lane: Lane) -> Q::Lease {
 }
 
 /// Checks that no task is handed out for a while.
-async fn assert_none<Q: Queue>(queue: &Q, lane: Lane, time: Duration) {
-    if let Ok(Ok(Some(lease))) = tokio::time::timeout(time, queue.take(lane)).await {
+async fn assert_none<Q: Queue>(queue: &Q, class: TaskClass, time: Duration) {
+    if let Ok(Ok(Some(lease))) = tokio::time::timeout(time, queue.take(class)).await {
         panic!("{:?} is handed out", lease.task());
     }
 }
 
 /// Checks the promises of an empty queue whose leases last [`LEASE_TIME`].
-pub(in crate::cluster) async fn check_promises<Q: Queue>(queue: &Q) {
+pub(crate) async fn check_promises<Q: Queue>(queue: &Q) {
     a_task_is_in_the_queue_once(queue).await;
     a_task_is_handed_out_until_it_is_done(queue).await;
     a_lease_ends_unless_it_is_extended(queue).await;
@@ -47,16 +47,16 @@ async fn a_task_is_in_the_queue_once<Q: Queue>(queue: &Q) {
     for _ in 0..3 {
         queue.offer(&chunk(1)).await.unwrap();
     }
-    queue.offer(&task(Lane::Bulk, Work::End)).await.unwrap();
-    let both = HashSet::from([chunk(1), task(Lane::Bulk, Work::End)]);
+    queue.offer(&task(TaskClass::Bulk, Work::End)).await.unwrap();
+    let both = HashSet::from([chunk(1), task(TaskClass::Bulk, Work::End)]);
     assert_eq!(queue.tasks().await.unwrap(), both);
-    let counts = queue.counts(Lane::Bulk).await.unwrap();
+    let counts = queue.counts(TaskClass::Bulk).await.unwrap();
     assert_eq!((counts.waiting, counts.leased), (2, 0));
-    let leases = [taken(queue, Lane::Bulk).await, taken(queue, Lane::Bulk).await];
+    let leases = [taken(queue, TaskClass::Bulk).await, taken(queue, TaskClass::Bulk).await];
     assert_eq!(HashSet::from(leases.each_ref().map(|lease| *lease.task())), both);
-    // One that is handed out is in the queue.
+    // A leased task stays in the queue.
     queue.offer(&chunk(1)).await.unwrap();
-    let counts = queue.counts(Lane::Bulk).await.unwrap();
+    let counts = queue.counts(TaskClass::Bulk).await.unwrap();
     assert_eq!((counts.waiting, counts.leased), (0, 2));
     assert_eq!(queue.tasks().await.unwrap(), both);
     for lease in leases {
@@ -67,44 +67,44 @@ async fn a_task_is_in_the_queue_once<Q: Queue>(queue: &Q) {
 
 async fn a_task_is_handed_out_until_it_is_done<Q: Queue>(queue: &Q) {
     queue.offer(&chunk(2)).await.unwrap();
-    let first = taken(queue, Lane::Bulk).await;
+    let first = taken(queue, TaskClass::Bulk).await;
     assert_eq!(first.deliveries(), 1);
-    assert_none(queue, Lane::Bulk, Duration::from_millis(200)).await;
+    assert_none(queue, TaskClass::Bulk, Duration::from_millis(200)).await;
     first.release(Duration::from_secs(1)).await.unwrap();
     let released = Instant::now();
-    let second = taken(queue, Lane::Bulk).await;
+    let second = taken(queue, TaskClass::Bulk).await;
     // Servers measure coarsely.
     assert!(released.elapsed() > Duration::from_millis(500), "{:?}", released.elapsed());
     assert_eq!((*second.task(), second.deliveries()), (chunk(2), 2));
     second.release(Duration::ZERO).await.unwrap();
-    let third = taken(queue, Lane::Bulk).await;
+    let third = taken(queue, TaskClass::Bulk).await;
     third.done().await.unwrap();
-    assert_none(queue, Lane::Bulk, LEASE_TIME + Duration::from_millis(500)).await;
-    // Done is not for ever.
+    assert_none(queue, TaskClass::Bulk, LEASE_TIME + Duration::from_millis(500)).await;
+    // A finished task may be offered again.
     queue.offer(&chunk(2)).await.unwrap();
-    taken(queue, Lane::Bulk).await.done().await.unwrap();
+    taken(queue, TaskClass::Bulk).await.done().await.unwrap();
 }
 
 async fn a_lease_ends_unless_it_is_extended<Q: Queue>(queue: &Q) {
     queue.offer(&chunk(3)).await.unwrap();
-    let first = taken(queue, Lane::Bulk).await;
+    let first = taken(queue, TaskClass::Bulk).await;
     for _ in 0..4 {
         tokio::time::sleep(LEASE_TIME / 2).await;
         first.extend().await.unwrap();
     }
-    assert_none(queue, Lane::Bulk, LEASE_TIME / 4).await;
-    let second = taken(queue, Lane::Bulk).await;
+    assert_none(queue, TaskClass::Bulk, LEASE_TIME / 4).await;
+    let second = taken(queue, TaskClass::Bulk).await;
     assert_eq!((*second.task(), second.deliveries()), (chunk(3), 2));
     second.done().await.unwrap();
 }
 
 async fn lanes_are_apart<Q: Queue>(queue: &Q) {
-    let quick = task(Lane::Quick, Work::Chunk(4));
+    let quick = task(TaskClass::Quick, Work::Chunk(4));
     queue.offer(&quick).await.unwrap();
-    assert_none(queue, Lane::Bulk, Duration::from_millis(200)).await;
-    let (bulk, other) = (queue.counts(Lane::Bulk).await.unwrap(), queue.counts(Lane::Quick).await.unwrap());
+    assert_none(queue, TaskClass::Bulk, Duration::from_millis(200)).await;
+    let (bulk, other) = (queue.counts(TaskClass::Bulk).await.unwrap(), queue.counts(TaskClass::Quick).await.unwrap());
     assert_eq!((bulk.waiting, other.waiting), (0, 1));
-    let lease = taken(queue, Lane::Quick).await;
+    let lease = taken(queue, TaskClass::Quick).await;
     assert_eq!(*lease.task(), quick);
     lease.done().await.unwrap();
 }
@@ -118,7 +118,8 @@ async fn many_workers_share_many_tasks<Q: Queue>(queue: &Q) {
     };
     let working = async || {
         let mut done = Vec::new();
-        while let Ok(Ok(Some(lease))) = tokio::time::timeout(Duration::from_secs(1), queue.take(Lane::Bulk)).await {
+        while let Ok(Ok(Some(lease))) = tokio::time::timeout(Duration::from_secs(1), queue.take(TaskClass::Bulk)).await
+        {
             done.push(*lease.task());
             lease.done().await.unwrap();
         }

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use crate::jobs::{Created, Files, WriteFile};
+use taquin_bulk::{Created, Files, WriteFile};
 
 /// A method of [`Files`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Call {
+pub(crate) enum Call {
     Put,
     Get,
     CreatedAt,
@@ -18,14 +18,14 @@ pub(super) enum Call {
 
 type Hook = dyn Fn(Call, &str) -> io::Result<()> + Send + Sync;
 
-/// Files whose calls fail if the hook does, which is called before each.
-pub(super) struct HookedFiles {
+/// Files whose calls run a hook first, and fail if the hook does.
+pub(crate) struct HookedFiles {
     files: Arc<dyn Files>,
     hook: Box<Hook>,
 }
 
 impl HookedFiles {
-    pub(super) fn over(
+    pub(crate) fn over(
         files: &Arc<dyn Files>,
         hook: impl Fn(Call, &str) -> io::Result<()> + Send + Sync + 'static,
     ) -> Arc<dyn Files> {

@@ -1,4 +1,4 @@
-//! Workers that cannot do what they take, and stores that fail or are slow.
+//! Workers that cannot do their tasks, and stores that fail or are slow.
 
 use std::io::ErrorKind;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::hooked_files::{Call, HookedFiles};
 use super::*;
 use crate::cluster::queue::{Lease as _, Queue as _};
-use crate::cluster::shares::lane_of;
-use crate::cluster::task::{Lane, Task, Work};
+use crate::cluster::shares::class_of;
+use crate::cluster::task::{Task, TaskClass, Work};
 use crate::jobs::Dispatch as _;
 
 /// Boards of any solver, in chunks of a moment.
@@ -21,7 +21,8 @@ fn other_solver() -> Arc<Service> {
     Service::start(ServiceSettings { tables: Tier::Standard, ..ServiceSettings::for_tests() })
 }
 
-/// Asserts that a job whose tasks are refused has few of them for a while, and leaves room to others. Returns it.
+/// Asserts that a job with refused tasks keeps few of them in the queue, and leaves room for other jobs. Returns the
+/// job.
 async fn assert_few_tasks(place: &Place, replica: &Replica, reason: WaitingFor, other: Option<Draft>) -> Arc<Job> {
     let job = replica.create(draft(1 << 20)).await;
     replica.until(&job, |view| view.waiting_for == Some(reason)).await;
@@ -49,7 +50,7 @@ async fn a_job_of_another_solver_has_few_tasks_and_says_so() {
     let mut files = Vec::new();
     job.stored().files().list("trying", &mut |name| files.push(name.to_owned())).unwrap();
     assert_eq!(files, [""; 0], "a refusal is no sign of a deadly board");
-    // One that can do them gets them.
+    // Another worker can do the tasks, and gets them.
     let own = place.worker(&service, 2);
     replica.until(&job, |view| view.counts.done > 20 && view.waiting_for.is_none()).await;
     own.kill();
@@ -62,7 +63,7 @@ async fn a_worker_with_another_store_takes_few_tasks_and_jobs_say_so() {
     let replica = place.replica(&service).await;
     let wrong = Place { files: Arc::new(FilesInMemory::default()), ..place.clone() }.worker(&service, 4);
     let job = assert_few_tasks(&place, &replica, WaitingFor::Disk, None).await;
-    // One with the right store makes parts beside it.
+    // A worker with the right store makes parts beside it.
     let right = place.worker(&service, 2);
     replica.until(&job, |view| view.counts.done > 20 && view.waiting_for.is_none()).await;
     right.kill();
@@ -77,7 +78,11 @@ async fn tasks_of_deleted_jobs_do_not_keep_a_worker_from_others() {
     replica.completed(&job).await;
     for chunk in 0..50 {
         let folder = "1".repeat(32).parse().unwrap();
-        place.queue.offer(&Task { lane: Lane::Quick, job: job.id(), folder, work: Work::Chunk(chunk) }).await.unwrap();
+        place
+            .queue
+            .offer(&Task { class: TaskClass::Quick, job: job.id(), folder, work: Work::Chunk(chunk) })
+            .await
+            .unwrap();
     }
     let begun = Instant::now();
     let job = replica.create(lengths()).await;
@@ -127,7 +132,7 @@ async fn a_worker_that_ends_gives_back_the_end_of_a_job_with_many_parts() {
     let (tables, cancel) = (Tables::default(), AtomicBool::new(false));
     let metrics = Metrics::default();
     let resources =
-        Resources { tables: &tables, threads: 1, search_memory: SEARCH_MEMORY, cancel: &cancel, metrics: &metrics };
+        Resources { tables: &tables, threads: 1, search_memory: SEARCH_MEMORY, cancel: &cancel, failures: &metrics };
     assert_eq!(run(job.stored(), Shard::WHOLE, &resources, &Progress::default()).unwrap(), RunEnd::Finished);
     let reads = Arc::new(AtomicUsize::new(0));
     let slow = {
@@ -149,7 +154,7 @@ async fn a_worker_that_ends_gives_back_the_end_of_a_job_with_many_parts() {
     worker.stop().await;
     assert!(begun.elapsed() < Duration::from_secs(3), "{:?}", begun.elapsed());
     assert_eq!(place.queue.0.flushes(), flushes + 1, "the process may end at once");
-    let returned = tokio::time::timeout(LEASE_TIME / 4, place.queue.take(lane_of(&job))).await;
+    let returned = tokio::time::timeout(LEASE_TIME / 4, place.queue.take(class_of(&job))).await;
     assert!(matches!(returned, Ok(Ok(Some(_)))), "{returned:?}");
     assert!(!job.state().is_ended());
     tokio::time::sleep(Duration::from_millis(500)).await;
@@ -192,7 +197,7 @@ async fn a_store_that_fails_does_not_count_against_boards() {
     };
     let labelled = tokio::task::spawn_blocking(move || {
         for _ in 0..10 {
-            // Runs behind the first one cannot be begun.
+            // Ranges after the first one cannot begin.
             let failing = HookedFiles::over(&files, |_, name: &str| {
                 let is_later =
                     name.contains("trying/") && !name.contains("-0000000000-") && !name.contains("-9999999999-");
@@ -208,7 +213,7 @@ async fn a_store_that_fails_does_not_count_against_boards() {
 #[tokio::test(flavor = "multi_thread")]
 async fn chunks_at_work_are_not_offered_at_once_after_the_queue_has_lost_its_files() {
     let (place, service) = (Place::new(), service());
-    // The comparisons of the replica go elsewhere: the test makes its own, whatever the time between them.
+    // The replica compares another queue, so that the test alone makes comparisons here.
     let elsewhere = Place { queue: Place::new().queue, ..place.clone() }.replica(&service).await;
     let job = elsewhere.create(draft(3)).await;
     let offers = Arc::new(Offers::new(Arc::new(place.queue.clone())));
@@ -219,7 +224,7 @@ async fn chunks_at_work_are_not_offered_at_once_after_the_queue_has_lost_its_fil
         works.sort();
         works
     };
-    let take = async || place.queue.take(lane_of(&job)).await.unwrap().expect("a task").task().work;
+    let take = async || place.queue.take(class_of(&job)).await.unwrap().expect("a task").task().work;
     assert_eq!(compare().await, [Work::Chunk(0)]);
     assert_eq!(take().await, Work::Chunk(0));
     place.queue.0.break_at_offer();

@@ -5,7 +5,7 @@ use axum::http::uri::{PathAndQuery, Uri};
 use axum::http::{HeaderValue, Request, StatusCode, header};
 use axum::response::Response;
 
-/// A path without a slash at its end, which is removed from the paths of requests; empty for none.
+/// A path without a trailing slash, which is removed from the paths of requests; empty without a base path.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct BasePath(String);
 
@@ -14,8 +14,8 @@ impl BasePath {
         Self(path.to_owned())
     }
 
-    /// Removes the base path from the target of a request. Other requests stay as they are, because a proxy may have
-    /// removed it.
+    /// Removes the base path from the target of a request. Other targets are unchanged, because a proxy may have
+    /// removed the base path.
     pub(crate) fn strip<B>(&self, request: &mut Request<B>) {
         let Some(rest) = self.rest(request.uri()) else { return };
         let mut parts = request.uri().clone().into_parts();

@@ -1,7 +1,7 @@
-//! Rejects requests that a page makes a visitor's browser send to a service that the page has no business with.
+//! Rejects cross-site requests: requests that a foreign page makes a visitor's browser send to this service.
 //!
-//! Such a page cannot read the response, but each request could start a search (docs/adr/0036). Other clients send none
-//! of the headers that are read here.
+//! Such a page cannot read the response, but each request could start a search (docs/adr/0018). Clients other than
+//! browsers do not send the headers that the guard reads.
 
 use std::net::IpAddr;
 
@@ -16,7 +16,7 @@ const SEC_FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
 const SEC_FETCH_DEST: HeaderName = HeaderName::from_static("sec-fetch-dest");
 const SEC_PURPOSE: HeaderName = HeaderName::from_static("sec-purpose");
 
-/// Which pages may use the service, by their site and by the host name that they use.
+/// Rules for pages that may use the service, by origin and by host name.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct BrowserGuard {
     /// Allowed origins, in lower case, or `*` alone for all.
@@ -26,7 +26,7 @@ pub(crate) struct BrowserGuard {
 }
 
 impl BrowserGuard {
-    /// A guard for these origins, or all if the only entry is `*`, and these host names, or all if there are none.
+    /// Creates a guard. `*` as the only origin allows all origins; an empty list of host names allows all host names.
     pub(crate) fn new(origins: &[String], hosts: &[String]) -> Self {
         Self { origins: origins.to_vec(), hosts: hosts.to_vec() }
     }
@@ -36,7 +36,7 @@ impl BrowserGuard {
         Self { origins: vec!["*".to_owned()], hosts: Vec::new() }
     }
 
-    /// The reason to reject a request to this route, and the problem; `None` for a request that may pass.
+    /// Returns reason and problem of a rejected request; `None` for an accepted request.
     pub(crate) fn rejection<B>(&self, route: Option<&Route>, request: &Request<B>) -> Option<(Refusal, Problem)> {
         let headers = request.headers();
         let is_probe = route.is_some_and(|route| route.probe);
@@ -46,7 +46,7 @@ impl BrowserGuard {
         {
             return Some((Refusal::UnknownHost, unknown_host(host)));
         }
-        // All other routes cost next to nothing, and other sites cannot read them.
+        // All other routes cost next to nothing, and other sites cannot read the responses.
         let works_on_boards = route.is_some_and(|route| matches!(route.access, Access::Counted | Access::Weighed));
         if works_on_boards && self.is_foreign(request.method(), headers) {
             let detail = "A page of another site sent this request, and its origin is not allowed. The operator can \

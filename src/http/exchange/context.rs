@@ -18,7 +18,7 @@ const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 /// Identifiers of a request.
 #[derive(Clone, Debug)]
 pub(crate) struct RequestContext {
-    /// The client's id if it sent a valid one, else a random one.
+    /// The client's id if valid, else a random id.
     pub(crate) request_id: RequestId,
     /// Trace id of a valid `traceparent`, or of a trace that starts here.
     pub(crate) trace_id: Option<TraceId>,

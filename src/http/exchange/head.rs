@@ -12,7 +12,7 @@ use crate::http::problem::{Problem, ProblemKind};
 /// Returns `invalid-header` or `not-implemented`; the connection then ends after the response.
 pub(crate) fn check(version: Version, headers: &HeaderMap) -> Result<(), Problem> {
     check_host(version, headers).and_then(|()| check_codings(headers)).map_err(|problem| {
-        // The bytes that follow may not be meant as this service reads them.
+        // The client may frame the following bytes differently.
         problem.with_header(header::CONNECTION, HeaderValue::from_static("close"))
     })
 }

@@ -22,7 +22,7 @@ struct Inner {
     requests: Family<RequestLabels, Counter>,
     /// The counters of frequent statuses, by route, method and status. They save the lookup in `requests`.
     frequent: Box<[OnceLock<Counter>]>,
-    /// The label of each route; the last one is `none`.
+    /// The label of each route; the last label is `none`, for unknown paths.
     routes: Vec<&'static str>,
     /// Durations in seconds, one histogram a route.
     seconds: Vec<Histogram>,

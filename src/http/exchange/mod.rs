@@ -8,7 +8,6 @@ mod access_log;
 mod base_path;
 mod browser_guard;
 mod context;
-mod deferred_body;
 mod head;
 mod metrics;
 mod observed_body;
@@ -33,17 +32,16 @@ use tracing::{Instrument, Span};
 use super::media_type::MediaType;
 use super::negotiation::negotiate;
 use super::routes_table::{Route, Routes};
-use crate::service::Metrics;
+use crate::service;
 pub(crate) use access_log::AccessLine;
 pub(crate) use base_path::BasePath;
 pub(crate) use browser_guard::BrowserGuard;
 pub(crate) use context::X_REQUEST_ID;
 use context::{RequestContext, SpanId, TraceId};
-pub(crate) use deferred_body::DeferredBody;
 pub(crate) use metrics::HttpMetrics;
 use observed_body::ObservedBody;
-pub(crate) use problem_response::panicked;
-use problem_response::{instance, problem_of, write};
+pub(crate) use problem_response::{instance, panicked};
+use problem_response::{problem_of, write};
 use server_span::ServerSpan;
 
 /// The HTTP service of a listener: a router inside the outermost layer.
@@ -54,15 +52,21 @@ pub struct HttpService {
     browsers: Arc<BrowserGuard>,
     base_path: Arc<BasePath>,
     metrics: Arc<HttpMetrics>,
-    jobs: Metrics,
+    service: Arc<service::Service>,
     /// True if a span is recorded for each request.
     traces: bool,
 }
 
 impl HttpService {
-    pub(crate) fn new(router: Router, routes: Routes, metrics: HttpMetrics, jobs: Metrics, traces: bool) -> Self {
+    pub(crate) fn new(
+        router: Router,
+        routes: Routes,
+        metrics: HttpMetrics,
+        service: Arc<service::Service>,
+        traces: bool,
+    ) -> Self {
         let (browsers, base_path) = (Arc::new(BrowserGuard::off()), Arc::default());
-        Self { router, routes, browsers, base_path, metrics: Arc::new(metrics), jobs, traces }
+        Self { router, routes, browsers, base_path, metrics: Arc::new(metrics), service, traces }
     }
 
     /// Serves requests also below a path.
@@ -103,11 +107,11 @@ where
     let mut context = RequestContext::read(request.headers());
     let is_traced = service.traces && !route.is_some_and(|route| route.probe);
     let server_span = ServerSpan::begin(is_traced, &request, route.map(|route| route.path), &mut context);
-    let mut line =
-        AccessLine::open(Arc::clone(&service.metrics), request.method().clone(), route, context, server_span);
+    let line = AccessLine::open(Arc::clone(&service.metrics), request.method().clone(), route, context, server_span);
+    request.extensions_mut().insert(line.clone());
     let uri = request.uri().clone();
     let accepts = accepts(request.headers());
-    let span = span_of(&line.context);
+    let span = span_of(line.context());
     let (request, body_end) = ObservedBody::of(request);
 
     let mut response = match rejection(&service, route, &request) {
@@ -115,28 +119,24 @@ where
         None => {
             // Unwind safety: all state of a panicked request is dropped with it.
             let response = AssertUnwindSafe(service.router.clone().call(request)).catch_unwind();
-            match line.server_span.around(response).instrument(span).await {
+            match line.server_span().around(response).instrument(span).await {
                 Ok(response) => response?,
-                Err(_) => panicked(&service.jobs),
+                Err(_) => panicked(service.service.metrics()),
             }
         }
     };
-    if let Some(problem) = problem_of(&mut response, &line.method, &service.routes) {
+    if let Some(problem) = problem_of(&mut response, line.method(), &service.routes) {
         let media_type = negotiate(&accepts, &[MediaType::Json, MediaType::Text]).unwrap_or(MediaType::Json);
-        write(&problem, &mut response, &uri, media_type, &line.method, line.request_id());
-        line.problem = Some(problem.kind.slug());
+        let kind = write(problem, &mut response, &uri, media_type, &line, &service.service);
+        line.fail(kind);
     }
-    let status = response.status();
+    line.respond(response.status());
     let headers = response.headers_mut();
     // The rest of a body, or what follows a broken one, cannot be distinguished from a next request.
     if !body_end.is_reached() {
         headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
     add_common_headers(headers, &line);
-    match DeferredBody::take_from(&mut response) {
-        Some(make) => *response.body_mut() = make(line, instance(&uri)),
-        None => line.status = status,
-    }
     Ok(response)
 }
 
@@ -149,7 +149,7 @@ fn rejection<B>(service: &HttpService, route: Option<&Route>, request: &Request<
         return Some(redirect);
     }
     let (reason, problem) = service.browsers.rejection(route, request)?;
-    service.jobs.refused(reason);
+    service.service.metrics().refused(reason);
     Some(problem.into_response())
 }
 
@@ -176,7 +176,7 @@ fn add_common_headers(headers: &mut HeaderMap, line: &AccessLine) {
     }
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     vary_by_accept(headers);
-    line.server_span.add_traceresponse(headers);
+    line.server_span().add_traceresponse(headers);
 }
 
 /// Adds `Accept` to `Vary`, merged with the values of inner layers into one header line.

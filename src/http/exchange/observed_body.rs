@@ -1,4 +1,4 @@
-//! A request body that notes whether it was read to its end.
+//! A request body that records whether all bytes were read.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -10,19 +10,19 @@ use axum::http::Request;
 use bytes::Bytes;
 use hyper::body::{Frame, SizeHint};
 
-/// A request body, and whether it was read to its end.
+/// A request body with its end flag.
 #[derive(Debug)]
 pub(super) struct ObservedBody<B> {
     body: B,
     is_at_end: BodyEnd,
 }
 
-/// Whether a request body was read to its end. An empty body always was.
+/// Flag: the request body was read to its end. Always true for an empty body.
 #[derive(Clone, Debug)]
 pub(super) struct BodyEnd(Option<Arc<AtomicBool>>);
 
 impl BodyEnd {
-    /// False if the body has bytes that were not read, or is broken. They cannot be distinguished from a next request.
+    /// False if the body has unread bytes, which could be mistaken for the next request, or if the body is broken.
     pub(super) fn is_reached(&self) -> bool {
         self.0.as_ref().is_none_or(|is_at_end| is_at_end.load(Ordering::Relaxed))
     }

@@ -5,10 +5,12 @@ use axum::http::{HeaderMap, HeaderValue, Method, Uri, header};
 use axum::response::{IntoResponse, Response};
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 
+use super::access_log::{AccessLine, name_of};
 use crate::http::media_type::MediaType;
 use crate::http::problem::{Problem, ProblemKind};
+use crate::http::reply::reserved_if_long;
 use crate::http::routes_table::Routes;
-use crate::service::Metrics;
+use crate::service::{Metrics, Service};
 
 /// Removes the problem from the extensions of a failed response, or creates one from its error status alone.
 pub(crate) fn problem_of(response: &mut Response, method: &Method, routes: &Routes) -> Option<Problem> {
@@ -46,27 +48,34 @@ fn where_to_look(routes: &Routes) -> String {
     format!("This listener serves {}.", paths.join(", "))
 }
 
-/// Replaces the body of a response by the document of its problem.
+/// Replaces the body of a response by the document of its problem, or of another problem if there is no memory for a
+/// long document. Returns the problem that was written.
 pub(crate) fn write(
-    problem: &Problem,
+    problem: Problem,
     response: &mut Response,
     uri: &Uri,
     media_type: MediaType,
-    method: &Method,
-    id: &str,
-) {
+    line: &AccessLine,
+    service: &Service,
+) -> ProblemKind {
     let content_type =
         if media_type == MediaType::Text { media_type.content_type() } else { "application/problem+json" };
-    let document = problem.document(media_type, &instance(uri), id);
-    *response.status_mut() = problem.kind.status();
-    let headers = response.headers_mut();
-    match document.length() {
-        Some(length) => headers.insert(header::CONTENT_LENGTH, length.into()),
-        None => headers.remove(header::CONTENT_LENGTH),
+    let written = |problem: &Problem| problem.document(media_type, &instance(uri), line.request_id());
+    let (kind, document) = match reserved_if_long(service, written(&problem)) {
+        Ok(document) => (problem.kind, document),
+        Err(full) => {
+            let (kind, document) = (full.kind, written(&full).into());
+            *response = full.into_response();
+            (kind, document)
+        }
     };
+    *response.status_mut() = kind.status();
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_LENGTH, document.len().into());
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    *response.body_mut() = if *method == Method::HEAD { Body::empty() } else { document.body() };
+    *response.body_mut() = if *line.method() == Method::HEAD { Body::empty() } else { document.into() };
+    kind
 }
 
 /// Characters that must be percent-encoded in a path (RFC 3986, section 3.3).
@@ -108,13 +117,6 @@ pub(crate) fn instance(uri: &Uri) -> String {
 pub(crate) fn panicked(metrics: &Metrics) -> Response {
     metrics.panicked();
     Problem::internal().into_response()
-}
-
-/// The name of a method, truncated to the length of the longest registered name, because clients can send any name.
-pub(crate) fn name_of(method: &Method) -> &str {
-    // UPDATEREDIRECTREF.
-    const LONGEST: usize = 17;
-    method.as_str().get(..LONGEST).unwrap_or(method.as_str())
 }
 
 #[cfg(test)]

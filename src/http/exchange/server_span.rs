@@ -97,7 +97,7 @@ fn span_of<B>(
     span.start_with_context(&tracer, parent)
 }
 
-/// The name of a method of RFC 9110 or RFC 5789. Clients can invent any other name, so those return `None`.
+/// The name of a method of RFC 9110 or RFC 5789. Clients can invent other names, so any other name returns `None`.
 fn known(method: &Method) -> Option<&'static str> {
     const KNOWN: [&str; 9] = ["GET", "POST", "HEAD", "OPTIONS", "PUT", "DELETE", "PATCH", "CONNECT", "TRACE"];
     KNOWN.into_iter().find(|known| method == known)

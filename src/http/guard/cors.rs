@@ -44,7 +44,6 @@ pub(crate) fn layer(origins: &[String]) -> Option<CorsLayer> {
             X_REQUEST_ID,
         ])
         .expose_headers([
-            header::CONTENT_LOCATION,
             header::CONTENT_RANGE,
             header::ETAG,
             header::LOCATION,
@@ -65,7 +64,7 @@ pub(crate) async fn apply(State(cors): State<CorsLayer>, request: Request, next:
     let is_preflight =
         headers.contains_key(header::ORIGIN) && headers.contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);
     let is_options = request.method() == Method::OPTIONS;
-    // The CORS layer treats every OPTIONS request as a preflight. All others go to the route.
+    // The CORS layer treats every OPTIONS request as a preflight. All other requests go to the route.
     if is_options && !is_preflight {
         return next.run(request).await;
     }

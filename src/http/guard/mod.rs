@@ -26,10 +26,10 @@ use crate::http::routes_table::{Access, Routes};
 use crate::service::{Metrics, Refusal};
 use rate::RateLimit;
 
-/// Settings of the guards. By default all are off.
+/// Settings of the guards. By default all guards are off.
 #[derive(Clone, Default, Debug)]
 pub struct Guards {
-    /// Accepted bearer tokens. If there are none, no token is required.
+    /// Accepted bearer tokens. If empty, no token is required.
     pub tokens: Tokens,
     /// Rate limit of a client on counted routes.
     pub rate: Option<Rate>,
@@ -88,7 +88,7 @@ pub(crate) struct RateTicket {
 }
 
 impl RateTicket {
-    /// Takes so many requests off the quota, at most what is left of it.
+    /// Takes requests off the quota, at most the rest of the quota.
     pub(crate) fn take(&self, requests: u64) {
         let Some(rate) = &self.gate.rate else { return };
         for _ in 0..requests {
@@ -112,7 +112,7 @@ impl Gate {
         })
     }
 
-    /// Returns how the route is accessed, if there is one.
+    /// Returns the access of the route, if the path matches a route.
     ///
     /// # Errors
     /// The problem of a request without a valid token or above the rate limit.

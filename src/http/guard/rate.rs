@@ -67,7 +67,7 @@ impl<C: Clock> RateLimit<C> {
     }
 
     fn sweep(&self) {
-        // If the lock is held, another thread is sweeping.
+        // If the lock is held, another thread removes clients.
         let Some(mut swept) = self.swept.try_lock() else { return };
         let now = self.limiter.clock().now();
         if Duration::from(now.duration_since(*swept)) >= SWEEP_INTERVAL {

@@ -203,8 +203,8 @@ async fn pages_of_allowed_origins_can_read_error_responses() {
         assert_eq!((asked.status.as_u16(), asked.header("access-control-allow-origin")), (status, ORIGIN));
         assert_eq!(
             asked.header("access-control-expose-headers"),
-            "content-location,content-range,etag,location,preference-applied,retry-after,server-timing,traceresponse,\
-             x-request-id,x-taquin-seed"
+            "content-range,etag,location,preference-applied,retry-after,server-timing,traceresponse,x-request-id,\
+             x-taquin-seed"
         );
         assert_eq!(asked.header("vary"), "Accept, origin");
     }

@@ -15,7 +15,7 @@ pub struct Tokens(Arc<[[u8; 32]]>);
 
 /// Credentials of a request.
 enum Credentials<'h> {
-    /// No credentials, or none of the scheme `Bearer`.
+    /// No credentials of the scheme `Bearer`.
     None,
     Token(&'h str),
     /// Not visible ASCII, or more than one `Authorization` header.

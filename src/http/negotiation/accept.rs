@@ -22,8 +22,8 @@ pub(crate) fn negotiate(headers: &HeaderMap, offers: &[MediaType]) -> Option<Med
         return offers.first().copied();
     }
     let rank = |offer: &MediaType| {
-        // The most specific range decides, even if another one has a higher quality. A client may name several versions
-        // of a type, each with its own quality; the highest counts.
+        // The most specific range decides, even if another range has a higher quality. A client may name several
+        // versions of a type, each with its own quality; the highest counts.
         let (specificity, quality) =
             ranges.iter().map(|(range, quality)| (offer.specificity(range), *quality)).max()?;
         (specificity > 0 && quality > 0).then_some((quality, specificity))
@@ -36,13 +36,13 @@ pub(crate) fn negotiate(headers: &HeaderMap, offers: &[MediaType]) -> Option<Med
 /// Returns the offer that the client prefers, by the rules of [`negotiate`].
 ///
 /// # Errors
-/// `not-acceptable`, with the list of offers, if the client accepts none of them.
+/// `not-acceptable`, with the list of offers, if the client accepts no offer.
 pub(crate) fn choose(headers: &HeaderMap, offers: &[MediaType]) -> Result<MediaType, Problem> {
     choose_for(headers, offers, "this path", "")
 }
 
-/// Returns the offer that the client prefers, on a path that has other offers for other requests. `what` names what
-/// these offers are for, and `others` is a sentence about the others.
+/// Returns the offer that the client prefers, on a path whose offers depend on the request. `what` names the kind of
+/// request, and `others` is a sentence about the other offers.
 ///
 /// # Errors
 /// See [`choose`].

@@ -10,7 +10,6 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 
 use super::accept::accepts_gzip;
-use crate::http::get_target::GetTarget;
 use crate::http::problem::{Problem, ProblemKind};
 
 /// The content of a response, with the headers that control caching.
@@ -63,20 +62,13 @@ impl Document {
         Self { content_type, cache_control, etag, body: body.into(), gzip: None }
     }
 
-    /// Responds to GET or POST. The response to a POST has no caching headers; it names the GET request with the same
-    /// response.
-    pub(crate) fn response_to(
-        &self,
-        method: &Method,
-        request_headers: &HeaderMap,
-        get_target: Option<GetTarget>,
-    ) -> Response {
+    /// Responds to GET or POST. The response to a POST has no caching headers.
+    pub(crate) fn response_to(&self, method: &Method, request_headers: &HeaderMap) -> Response {
         if *method != Method::POST {
             return self.response(request_headers);
         }
         let mut response = Response::new(self.body.clone().into());
         response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(self.content_type));
-        GetTarget::add_to(get_target, &mut response);
         response
     }
 
@@ -121,7 +113,8 @@ pub(crate) fn weak_etag(parts: &[&[u8]]) -> HeaderValue {
     HeaderValue::from_str(&format!("W/\"{hash:016x}\"")).unwrap_or(HeaderValue::from_static("W/\"\""))
 }
 
-/// True if there is no `If-Match`, or it has `*` or the tag, by strong comparison (RFC 9110, section 13.1.1).
+/// Returns true without `If-Match`, or if `If-Match` has `*` or the tag, by strong comparison (RFC 9110, section
+/// 13.1.1).
 pub(crate) fn is_matched(request_headers: &HeaderMap, etag: Option<&HeaderValue>) -> bool {
     let mut lines = request_headers.get_all(header::IF_MATCH).iter().peekable();
     let own = etag.and_then(|etag| etag.to_str().ok()).filter(|etag| !etag.starts_with("W/"));

@@ -1,6 +1,7 @@
 //! The closed set of problem types, with slug, status, title and description of each.
 
 use axum::http::StatusCode;
+use taquin_bulk::ErrorKind;
 
 /// A problem type of the contract. Every failure response of the service has one of these types.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -93,6 +94,22 @@ impl ProblemKind {
     }
 }
 
+impl From<ErrorKind> for ProblemKind {
+    fn from(kind: ErrorKind) -> Self {
+        match kind {
+            ErrorKind::MalformedJson => Self::MalformedJson,
+            ErrorKind::InvalidParameter => Self::InvalidParameter,
+            ErrorKind::InvalidRequest => Self::InvalidRequest,
+            ErrorKind::InvalidBoard => Self::InvalidBoard,
+            ErrorKind::GoalMismatch => Self::GoalMismatch,
+            ErrorKind::UnsupportedCombination => Self::UnsupportedCombination,
+            ErrorKind::Unsolvable => Self::Unsolvable,
+            ErrorKind::ContentTooLarge => Self::ContentTooLarge,
+            ErrorKind::Internal => Self::Internal,
+        }
+    }
+}
+
 struct Row {
     kind: ProblemKind,
     slug: &'static str,
@@ -115,18 +132,18 @@ const fn row(
 static TABLE: [Row; 30] = [
     row(
         ProblemKind::MalformedJson,
-        "malformed-json",
+        ErrorKind::MalformedJson.slug(),
         StatusCode::BAD_REQUEST,
-        "The body cannot be read",
+        ErrorKind::MalformedJson.title(),
         "The body, or a line of a batch, is empty, is not UTF-8, is nested too deeply, or is not exactly one JSON \
          document. The detail gives the line and column where reading stopped. Correct the body and send it again. An \
          example of a valid body: `curl --json '{\"board\": \"8 6 7/2 5 4/3 0 1\"}' URL`.",
     ),
     row(
         ProblemKind::InvalidParameter,
-        "invalid-parameter",
+        ErrorKind::InvalidParameter.slug(),
         StatusCode::BAD_REQUEST,
-        "A query parameter is not valid",
+        ErrorKind::InvalidParameter.title(),
         "A parameter of the query string is unknown, has two different values, is wrongly percent-encoded, or has \
          a value outside its range. Every error is listed under `errors`, with a pointer to the parameter. Correct \
          them all and send the request again.",
@@ -143,44 +160,44 @@ static TABLE: [Row; 30] = [
     ),
     row(
         ProblemKind::InvalidRequest,
-        "invalid-request",
+        ErrorKind::InvalidRequest.slug(),
         StatusCode::UNPROCESSABLE_ENTITY,
-        "The request is not valid",
+        ErrorKind::InvalidRequest.title(),
         "The body can be read, but a field is missing, unknown, of the wrong type, outside its range, or given twice \
          with different values. Every error is listed under `errors`, with a JSON pointer to its place. Correct them \
          all and send the request again.",
     ),
     row(
         ProblemKind::InvalidBoard,
-        "invalid-board",
+        ErrorKind::InvalidBoard.slug(),
         StatusCode::UNPROCESSABLE_ENTITY,
-        "The board is not valid",
+        ErrorKind::InvalidBoard.title(),
         "A board has 2 to 10 rows and columns, all rows of one length, one blank, and each tile from 1 up exactly \
          once. Every error is listed under `errors`, with a pointer to the offending cell. Correct the board; a \
          flat list that is not square needs `rows` and `cols`.",
     ),
     row(
         ProblemKind::GoalMismatch,
-        "goal-mismatch",
+        ErrorKind::GoalMismatch.slug(),
         StatusCode::UNPROCESSABLE_ENTITY,
-        "Board and goal have different sizes",
+        ErrorKind::GoalMismatch.title(),
         "The goal does not have the size of the board, so no moves lead from one to the other. Give a goal with the \
          same number of rows and columns, or a named one: `blank_last`, `blank_first` or `snail`.",
     ),
     row(
         ProblemKind::UnsupportedCombination,
-        "unsupported-combination",
+        ErrorKind::UnsupportedCombination.slug(),
         StatusCode::UNPROCESSABLE_ENTITY,
-        "These options cannot be combined",
+        ErrorKind::UnsupportedCombination.title(),
         "Each option is valid by itself, but the algorithm, the heuristic, the board and the other options \
          conflict, or the server cannot guarantee the required result. The detail names the conflict. Change one of \
          the options, or leave `algorithm` and `heuristic` at `auto`; `/info` lists the supported combinations.",
     ),
     row(
         ProblemKind::Unsolvable,
-        "unsolvable",
+        ErrorKind::Unsolvable.slug(),
         StatusCode::UNPROCESSABLE_ENTITY,
-        "The goal cannot be reached",
+        ErrorKind::Unsolvable.title(),
         "The board is valid, but no sequence of moves leads from it to the goal. This holds for half of all boards. \
          Every move changes the parity of the tile permutation and that of the blank's distance to its goal cell, \
          so the two must agree from the start; `permutation_parity` and `blank_distance` show that they do not. \
@@ -272,9 +289,9 @@ static TABLE: [Row; 30] = [
     ),
     row(
         ProblemKind::ContentTooLarge,
-        "content-too-large",
+        ErrorKind::ContentTooLarge.slug(),
         StatusCode::PAYLOAD_TOO_LARGE,
-        "The body is too large",
+        ErrorKind::ContentTooLarge.title(),
         "The body exceeds the maximum size, its JSON the maximum number of values, or a batch the maximum number of \
          boards; the detail gives the maximum. The largest board takes less than a kilobyte, so check the body for \
          unrelated content. Send several smaller batches, or use the command `taquin batch`, which has no maximum.",
@@ -362,9 +379,9 @@ static TABLE: [Row; 30] = [
     ),
     row(
         ProblemKind::Internal,
-        "internal",
+        ErrorKind::Internal.slug(),
         StatusCode::INTERNAL_SERVER_ERROR,
-        "Internal server error",
+        ErrorKind::Internal.title(),
         "This is a bug in the server, not in the request. Report it with the `request_id`, which leads the operator \
          to the cause in the log.",
     ),
@@ -388,6 +405,14 @@ mod tests {
             assert!(kind.slug().bytes().all(|b| b.is_ascii_lowercase() || b == b'-'), "{}", kind.slug());
         }
         assert_eq!(ProblemKind::from_slug("nothing"), None);
+    }
+
+    #[test]
+    fn errors_of_rows_have_the_names_and_statuses_of_their_problems() {
+        for row in ErrorKind::ALL {
+            let kind = ProblemKind::from(row);
+            assert_eq!((kind.slug(), kind.title(), kind.status().as_u16()), (row.slug(), row.title(), row.status()));
+        }
     }
 
     #[test]

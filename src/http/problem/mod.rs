@@ -4,41 +4,19 @@
 //! outermost layer (`exchange`) writes the document, because it knows the path, the request id and `Accept`.
 
 mod kind;
-mod sentence;
 
-use std::fmt::{Debug, Write as _};
-use std::sync::Arc;
+use std::fmt::{Display, Write as _};
 
 use axum::body::Body;
 use axum::http::{HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
-use serde::Serialize;
-use serde::ser::{SerializeMap, Serializer};
+use serde::ser::{Serialize, Serializer};
 use serde_json::Value;
+use taquin_bulk::{ErrorKind, FieldError, ProblemDocument, RowError};
 
 pub use kind::ProblemKind;
-pub(crate) use sentence::sentence;
 
 use crate::http::media_type::MediaType;
-use crate::http::payload::Payload;
-
-/// One error in a request.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-pub struct RequestError {
-    /// RFC 6901 pointer into the request, such as `/board/1/2`; empty for the request as a whole request.
-    pub pointer: String,
-    /// A code from the closed list of the contract.
-    pub code: &'static str,
-    /// The error in a sentence.
-    pub detail: String,
-}
-
-impl RequestError {
-    /// Creates an error at `pointer`.
-    pub fn new(pointer: impl Into<String>, code: &'static str, detail: impl Into<String>) -> Self {
-        Self { pointer: pointer.into(), code, detail: detail.into() }
-    }
-}
 
 /// A failure: the content of a problem document, and headers of its response.
 #[derive(Clone, Debug)]
@@ -48,23 +26,26 @@ pub struct Problem {
     /// Cause of this failure, and advice to the client.
     pub detail: String,
     /// Errors in the request, at most [`Problem::MAX_ERRORS`].
-    pub errors: Vec<RequestError>,
+    pub errors: Vec<FieldError>,
     /// Extension members, in the order of the document.
     pub members: Vec<(&'static str, Value)>,
     /// The last extension members, which may be long.
-    tail: Option<Arc<dyn Tail>>,
+    tail: Option<Box<Tail>>,
     headers: Vec<(HeaderName, HeaderValue)>,
 }
 
-/// The last extension members of a problem document. Their text is produced only when the document is written.
-pub(crate) trait Tail: Debug + Send + Sync {
-    /// Writes the members with their names, as JSON or as lines of text.
-    fn payload(&self, media_type: MediaType) -> Payload;
+/// The last extension members of a problem document, in both formats.
+#[derive(Clone, Debug)]
+struct Tail {
+    /// A JSON object.
+    json: Vec<u8>,
+    /// Lines of text.
+    text: String,
 }
 
 impl Problem {
     /// Maximum number of errors in a problem document.
-    pub const MAX_ERRORS: usize = 20;
+    pub const MAX_ERRORS: usize = RowError::MAX_ERRORS;
 
     /// Creates a problem without errors, extension members or headers.
     pub fn new(kind: ProblemKind, detail: impl Into<String>) -> Self {
@@ -79,9 +60,9 @@ impl Problem {
         )
     }
 
-    /// Sets the errors. Those beyond [`Problem::MAX_ERRORS`] are dropped.
+    /// Sets the errors, and drops errors beyond [`Problem::MAX_ERRORS`].
     #[must_use]
-    pub fn with_errors(mut self, mut errors: Vec<RequestError>) -> Self {
+    pub fn with_errors(mut self, mut errors: Vec<FieldError>) -> Self {
         errors.truncate(Self::MAX_ERRORS);
         self.errors = errors;
         self
@@ -95,10 +76,11 @@ impl Problem {
         self
     }
 
-    /// Sets the last extension members.
+    /// Sets the last extension members: an object that is not empty, and its lines of text.
     #[must_use]
-    pub(crate) fn with_tail(self, tail: impl Tail + 'static) -> Self {
-        Self { tail: Some(Arc::new(tail)), ..self }
+    pub(crate) fn with_tail(self, members: &impl Serialize, lines: impl Display) -> Self {
+        let json = serde_json::to_vec(members).unwrap_or_else(|_| b"{}".to_vec());
+        Self { tail: Some(Box::new(Tail { json, text: lines.to_string() })), ..self }
     }
 
     /// Prefixes the pointers of all errors with `at`.
@@ -129,36 +111,37 @@ impl Problem {
     }
 
     /// Writes the document for one request, as text or JSON.
-    pub(crate) fn document(&self, media_type: MediaType, instance: &str, request_id: &str) -> Payload {
-        let tail = self.tail.as_ref().map(|tail| tail.payload(media_type));
+    pub(crate) fn document(&self, media_type: MediaType, instance: &str, request_id: &str) -> Vec<u8> {
         if media_type == MediaType::Text {
-            let (text, footer) = (self.to_text(), self.footer(request_id));
-            return match tail {
-                Some(tail) => tail.between(text, footer),
-                None => Payload::Whole((text + &footer).into_bytes()),
-            };
+            let lines = self.tail.as_ref().map_or("", |tail| &tail.text);
+            return [&self.to_text(), lines, &self.footer(request_id)].concat().into_bytes();
         }
         let mut json = self.to_json(instance, request_id);
-        match tail {
-            Some(tail) => {
-                json.pop();
-                json.push(b',');
-                tail.between(json, "}")
-            }
-            None => Payload::Whole(json),
+        if let Some(tail) = &self.tail {
+            json.pop();
+            json.push(b',');
+            json.extend_from_slice(&tail.json[1..]);
         }
+        json
     }
 
     /// Writes the document as JSON, without the tail.
     pub(crate) fn to_json(&self, instance: &str, request_id: &str) -> Vec<u8> {
-        serde_json::to_vec(&ProblemJson { problem: self, request: Some((instance, request_id)) }).unwrap_or_default()
+        serde_json::to_vec(&self.members_for(Some((instance, request_id)))).unwrap_or_default()
+    }
+
+    /// The members of the document, without the tail. `request` has the path and the id of a request.
+    fn members_for<'p>(&'p self, request: Option<(&'p str, &'p str)>) -> ProblemDocument<'p> {
+        let Self { kind, detail, errors, members, .. } = self;
+        let (slug, title, status) = (kind.slug(), kind.title(), kind.status().as_u16());
+        ProblemDocument { slug, title, status, detail, request, errors, members }
     }
 
     /// Writes the document as text for a terminal, without tail and footer.
     fn to_text(&self) -> String {
         let Self { kind, detail, .. } = self;
         let mut text = format!("{} {}\n{detail}\n", kind.status().as_u16(), kind.title());
-        for RequestError { pointer, code, detail } in &self.errors {
+        for FieldError { pointer, code, detail } in &self.errors {
             // A pointer can contain any character of a client's field name.
             let place =
                 if pointer.is_empty() { "(whole request)".to_owned() } else { pointer.escape_debug().to_string() };
@@ -181,38 +164,20 @@ impl Problem {
 
 const COMMON_MEMBERS: [&str; 7] = ["type", "title", "status", "detail", "instance", "request_id", "errors"];
 
-struct ProblemJson<'a> {
-    problem: &'a Problem,
-    /// Path and id of the request.
-    request: Option<(&'a str, &'a str)>,
-}
-
-impl Serialize for ProblemJson<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Problem { kind, detail, errors, members, .. } = self.problem;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("type", &format_args!("/problems/{}", kind.slug()))?;
-        map.serialize_entry("title", kind.title())?;
-        map.serialize_entry("status", &kind.status().as_u16())?;
-        map.serialize_entry("detail", detail)?;
-        if let Some((instance, request_id)) = self.request {
-            map.serialize_entry("instance", instance)?;
-            map.serialize_entry("request_id", request_id)?;
+impl From<RowError> for Problem {
+    fn from(error: RowError) -> Self {
+        let RowError { kind, detail, errors, members } = error;
+        if kind == ErrorKind::Internal {
+            tracing::error!(target: "taquin::http::problem", "a request was rejected without an error");
         }
-        if !errors.is_empty() {
-            map.serialize_entry("errors", errors)?;
-        }
-        for (name, value) in members {
-            map.serialize_entry(name, value)?;
-        }
-        map.end()
+        Self { errors, members, ..Self::new(kind.into(), detail) }
     }
 }
 
 /// Serializes the problem as part of a successful response, without the request's path and id.
 impl Serialize for Problem {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        ProblemJson { problem: self, request: None }.serialize(serializer)
+        self.members_for(None).serialize(serializer)
     }
 }
 
@@ -234,7 +199,7 @@ mod tests {
     #[test]
     fn a_document_has_the_members_of_rfc_9457_then_its_own_in_order() {
         let problem = Problem::new(ProblemKind::SearchLimitExceeded, "Time is up.")
-            .with_errors(vec![RequestError::new("/limits/time_ms", "out-of-range", "Too small.")])
+            .with_errors(vec![FieldError::new("/limits/time_ms", "out-of-range", "Too small.")])
             .with_member("limit", "time")
             .with_member("lower_bound", 12);
         let text = String::from_utf8(problem.to_json("/solve", "abc")).unwrap();
@@ -256,7 +221,7 @@ mod tests {
 
     #[test]
     fn at_most_twenty_errors_are_listed() {
-        let errors = (0..30).map(|n| RequestError::new(format!("/{n}"), "wrong-type", "")).collect();
+        let errors = (0..30).map(|n| FieldError::new(format!("/{n}"), "wrong-type", "")).collect();
         let problem = Problem::new(ProblemKind::InvalidRequest, "").with_errors(errors);
         assert_eq!(problem.errors.len(), 20);
         assert_eq!(problem.errors[19].pointer, "/19");
@@ -273,10 +238,9 @@ mod tests {
     #[test]
     fn the_text_has_each_error_and_the_request_id() {
         let problem = Problem::new(ProblemKind::InvalidBoard, "Two errors.")
-            .with_errors(vec![RequestError::new("/board/1/2", "duplicate-tile", "Tile 4 again.")])
+            .with_errors(vec![FieldError::new("/board/1/2", "duplicate-tile", "Tile 4 again.")])
             .with_member("limit", "time");
-        let Payload::Whole(text) = problem.document(MediaType::Text, "/", "abc") else { panic!("there is no tail") };
-        let text = String::from_utf8(text).unwrap();
+        let text = String::from_utf8(problem.document(MediaType::Text, "/", "abc")).unwrap();
         assert!(text.starts_with("422 The board is not valid\nTwo errors.\n  /board/1/2: Tile 4 again."), "{text}");
         assert!(text.contains("limit: time\n"));
         assert!(text.ends_with("type: /problems/invalid-board\nrequest id: abc\n"), "{text}");

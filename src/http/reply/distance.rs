@@ -2,9 +2,8 @@
 
 use std::fmt;
 
+use taquin_bulk::counted;
 use taquin_solver::Distance;
-
-use super::notation::counted;
 
 /// Distance of a board from the goal. All members are null if the goal is unreachable.
 #[derive(Clone, Copy, Debug, Default, serde::Serialize)]

@@ -8,8 +8,19 @@ use super::notation::grid;
 use super::solution::{SolveReply, node_figures};
 use crate::service::Report;
 
+/// The graph of the generated nodes.
+pub(super) fn graph(reply: &SolveReply<'_>) -> impl Display {
+    let report = reply.report;
+    from_fn(move |f| {
+        write!(f, "{}", head(reply, report))?;
+        let Some(nodes) = &report.generated else { return Ok(()) };
+        nodes.iter().enumerate().try_for_each(|(at, node_at)| write!(f, "{}", node(at, &node_at, report)))?;
+        write!(f, "{}", tail(nodes))
+    })
+}
+
 /// First part of the graph. `strict` lets [`tail`] change edges.
-pub(super) fn head(reply: &SolveReply, report: &Report) -> impl Display {
+fn head(reply: &SolveReply<'_>, report: &Report) -> impl Display {
     let listed = report.generated.as_ref().map_or(0, GeneratedNodes::len);
     let figures = reply.search.figures();
     from_fn(move |f| {
@@ -24,7 +35,7 @@ pub(super) fn head(reply: &SolveReply, report: &Report) -> impl Display {
 
 /// A node with its board and figures, and the edge from its parent with the move of the blank. Duplicates are dashed;
 /// the goal has a double border.
-pub(super) fn node(at: usize, node: &GeneratedNode, report: &Report) -> impl Display {
+fn node(at: usize, node: &GeneratedNode, report: &Report) -> impl Display {
     let figures = node_figures(report, node);
     let attributes = match node.verdict {
         Verdict::New => "",
@@ -41,7 +52,7 @@ pub(super) fn node(at: usize, node: &GeneratedNode, report: &Report) -> impl Dis
 }
 
 /// Last part of the graph: the edges to the goal, bold.
-pub(super) fn tail(nodes: &GeneratedNodes) -> impl Display {
+fn tail(nodes: &GeneratedNodes) -> impl Display {
     let mut edges = Vec::new();
     let goal = (0..nodes.len()).rev().find(|at| nodes.get(*at).is_some_and(|node| node.verdict == Verdict::Goal));
     let mut next = goal;

@@ -1,29 +1,14 @@
 //! Problem documents of service errors, limits and unsolvable boards.
 
-use std::sync::Arc;
-
-use taquin_solver::{PuzzleError, Reachability, StopReason};
+use taquin_bulk::{FieldError, counted};
+use taquin_solver::StopReason;
 
 use super::layout::Layout;
-use super::notation::counted;
+use super::lists::ListsReply;
 use super::search::{LimitsReply, SearchReply};
 use super::solution::SolutionReply;
-use super::writer::{LongReply, has_lists, whole_lists};
-use crate::http::media_type::MediaType;
-use crate::http::payload::Payload;
-use crate::http::problem::{Problem, ProblemKind, RequestError, Tail, sentence};
-use crate::service::{AnalysisError, HeldReport, Overload, Report, ServiceError};
-
-/// Returns the problem of a start and a goal that are no puzzle: `unsolvable`, with the members of a `/solvable`
-/// response, or `goal-mismatch`.
-pub(crate) fn puzzle_failure(error: PuzzleError) -> Problem {
-    match error {
-        PuzzleError::Unreachable(reachability) => unsolvable(&reachability),
-        differ @ PuzzleError::ShapesDiffer { .. } => {
-            Problem::new(ProblemKind::GoalMismatch, sentence(&differ.to_string()))
-        }
-    }
-}
+use crate::http::problem::{Problem, ProblemKind};
+use crate::service::{AnalysisError, Overload, Report, ServiceError};
 
 /// Returns the problem for a service error.
 pub(crate) fn service_failure(error: &ServiceError) -> Problem {
@@ -36,7 +21,7 @@ pub(crate) fn service_failure(error: &ServiceError) -> Problem {
                  Omit the heuristic, or use `linear_conflict`.",
                 bytes >> 20
             );
-            Problem::new(ProblemKind::UnsupportedCombination, detail.clone()).with_errors(vec![RequestError::new(
+            Problem::new(ProblemKind::UnsupportedCombination, detail.clone()).with_errors(vec![FieldError::new(
                 "/heuristic",
                 "unsupported",
                 detail,
@@ -62,7 +47,7 @@ pub(crate) fn service_failure(error: &ServiceError) -> Problem {
     }
 }
 
-/// Describes what an overloaded service lacks.
+/// Describes the exhausted resource of an overloaded service.
 fn lack(cause: Overload) -> &'static str {
     match cause {
         Overload::QueueFull => "All workers are busy and the queue is full. Retry after the time in `Retry-After`.",
@@ -78,49 +63,11 @@ fn lack(cause: Overload) -> &'static str {
     }
 }
 
-/// Returns the problem of a search that a limit stopped, with the recorded lists that were requested.
-pub(crate) fn limit_exceeded_with_lists(
-    report: &Arc<Report>,
-    held: Option<HeldReport>,
-    stop: StopReason,
-    layout: Layout,
-) -> Problem {
+/// Returns the problem of a search that a limit stopped, with its non-empty lists.
+pub(crate) fn limit_exceeded_with_lists(report: &Report, stop: StopReason, layout: Layout) -> Problem {
     let problem = limit_exceeded(report, stop);
-    if !has_lists(report) {
-        return problem;
-    }
-    let lists = match held {
-        Some(held) => Lists::Long(held),
-        None => Lists::Short(Arc::clone(report)),
-    };
-    problem.with_tail(ListsTail { lists, layout })
-}
-
-/// The recorded lists at the end of a problem document.
-#[derive(Debug)]
-struct ListsTail {
-    lists: Lists,
-    /// The layout of the response without the problem. The document has a media type of its own.
-    layout: Layout,
-}
-
-/// The recorded lists of a report.
-#[derive(Debug)]
-enum Lists {
-    /// Written at once.
-    Short(Arc<Report>),
-    /// Written in pieces, while the client reads.
-    Long(HeldReport),
-}
-
-impl Tail for ListsTail {
-    fn payload(&self, media_type: MediaType) -> Payload {
-        let layout = Layout { media_type, ..self.layout };
-        match &self.lists {
-            Lists::Short(report) => Payload::Whole(whole_lists(report, layout)),
-            Lists::Long(report) => LongReply::lists(report.clone(), layout),
-        }
-    }
+    let lists = ListsReply::new(report, layout.encoding).without_empty();
+    if lists.is_empty() { problem } else { problem.with_tail(&lists, lists.lines("")) }
 }
 
 /// Returns the problem of an analysis without a result. `instead` completes a sentence that begins with "or".
@@ -133,7 +80,7 @@ pub(crate) fn analysis_failure(error: &AnalysisError, instead: &'static str) -> 
     }
 }
 
-/// Returns `search-limit-exceeded`, with the best solution so far if there is one.
+/// Returns `search-limit-exceeded`, with the best solution so far, if any.
 pub(crate) fn limit_exceeded(report: &Report, stop: StopReason) -> Problem {
     let (missing, elsewhere) = match (report.solution.is_some(), stop) {
         _ if report.lacks_solutions => {
@@ -149,7 +96,8 @@ pub(crate) fn limit_exceeded(report: &Report, stop: StopReason) -> Problem {
     limit_exceeded_without(report, stop, missing, elsewhere)
 }
 
-/// Returns `search-limit-exceeded` with what is missing, and what to do instead of raising the limit.
+/// Returns `search-limit-exceeded`. `missing` names the missing result; `elsewhere` is an alternative to a higher
+/// limit.
 fn limit_exceeded_without(
     report: &Report,
     stop: StopReason,
@@ -185,24 +133,4 @@ fn time_spent(report: &Report) -> String {
     } else {
         format!("{limit} ms, {} ms of them in the queue,", report.queued.as_millis())
     }
-}
-
-/// Returns the problem of a board that cannot reach its goal.
-fn unsolvable(reachability: &Reachability) -> Problem {
-    Problem::new(ProblemKind::Unsolvable, sentence(&reachability.to_string()))
-        .with_member("solvable", false)
-        .with_member("reason", reason(reachability))
-        .with_member("inversions", reachability.inversions)
-        .with_member("permutation_parity", parity(reachability))
-        .with_member("blank_distance", reachability.blank_distance)
-}
-
-/// The contract's code for an unreachable goal; `None` if it is reachable.
-pub(crate) fn reason(reachability: &Reachability) -> Option<&'static str> {
-    (!reachability.is_reachable()).then_some("parity")
-}
-
-/// The contract's code for the parity of the permutation.
-pub(crate) fn parity(reachability: &Reachability) -> &'static str {
-    if reachability.odd_permutation { "odd" } else { "even" }
 }

@@ -1,10 +1,10 @@
-//! How a `/solve` response is written.
+//! Layout of a `/solve` response.
 
 use taquin_solver::{Encoding, named};
 
 use crate::http::media_type::MediaType;
 
-/// Layout of a `/solve` response: how its boards are written, and not which.
+/// Layout of a `/solve` response: the format of its boards, not their selection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Layout {
     pub(crate) media_type: MediaType,
@@ -35,10 +35,5 @@ impl Layout {
     /// The default layout of a media type.
     pub(crate) const fn of(media_type: MediaType) -> Self {
         Self { media_type, encoding: Encoding::Tiles, order: StateOrder::StartFirst, width: Self::WIDTH }
-    }
-
-    /// True if the response is text for a terminal.
-    pub(crate) fn is_text(&self) -> bool {
-        self.media_type == MediaType::Text
     }
 }

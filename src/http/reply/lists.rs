@@ -1,150 +1,197 @@
-//! The lists of a `/solve` response, which are written entry by entry.
+//! The lists of a `/solve` response, except for its states.
 
-use std::fmt::Display;
-use std::io::Write;
+use std::fmt::{self, Display, from_fn};
 
-use serde::Serialize;
-use taquin_solver::search::{Expansions, GeneratedNodes};
+use taquin_solver::search::{Expansion, GeneratedNode, IterationCounts, Verdict};
+use taquin_solver::{Encoding, Named, Size, Tile};
 
-use super::dot;
-use super::json::put_json;
-use super::layout::Layout;
-use super::path::{PathForm, TileTexts};
-use super::solution::{ExpansionReply, GeneratedReply, IterationReply};
-use super::states::States;
-use crate::http::media_type::MediaType;
+use super::notation::{EncodedBoard, Letter, Number, line};
 use crate::service::Report;
 
-/// A list of the report, which is written entry by entry.
-#[derive(Debug)]
-pub(super) enum List {
-    /// The solution. Its index counts moves or tiles, those of the scramble from the end.
-    Path(PathForm),
-    /// The states of the solution path.
-    States(States),
-    Expansions,
-    Generated,
-    Iterations,
+/// Maximum number of entries of a list on boards of this size. At the maximum, the JSON of expansions, generated nodes
+/// or states has some 640 KB, and a response with all lists some 2 MB.
+pub(crate) fn max_entries(size: Size) -> usize {
+    const BYTES: usize = 640_000;
+    /// The maximum for boards of 16 cells.
+    const MOST: usize = 5_000;
+    let bytes_of_entry = 3 * size.cells() + 80;
+    (BYTES / bytes_of_entry).min(MOST)
 }
 
-/// The lists that a search records, by member.
-pub(super) const RECORDED: [(&str, List); 3] =
-    [("expansions", List::Expansions), ("generated_nodes", List::Generated), ("iterations", List::Iterations)];
+/// The lists that a search records, if they were requested.
+#[derive(Debug, serde::Serialize)]
+pub(crate) struct ListsReply {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expansions: Option<Vec<ExpansionReply>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    generated_nodes: Option<Vec<GeneratedReply>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    iterations: Option<Vec<IterationReply>>,
+}
 
-impl List {
-    /// Number of entries of a recorded list; `None` if it was not requested.
-    pub(super) fn length(&self, report: &Report) -> Option<usize> {
-        match self {
-            Self::Path(_) | Self::States(_) => None,
-            Self::Expansions => report.expansions.as_ref().map(Expansions::len),
-            Self::Generated => report.generated.as_ref().map(GeneratedNodes::len),
-            Self::Iterations => report.iterations.as_ref().map(Vec::len),
+#[derive(Clone, Debug, serde::Serialize)]
+struct ExpansionReply {
+    board: EncodedBoard,
+    #[serde(rename = "move")]
+    mv: Option<Letter>,
+    tile: Option<Tile>,
+    parent: Option<u32>,
+    g: u32,
+    h: u32,
+    f: Number,
+    open: Option<u32>,
+    closed: Option<u32>,
+}
+
+#[derive(Clone, Debug, serde::Serialize)]
+struct GeneratedReply {
+    id: usize,
+    parent: Option<u32>,
+    #[serde(rename = "move")]
+    mv: Option<Letter>,
+    board: EncodedBoard,
+    g: u32,
+    h: u32,
+    manhattan: u32,
+    verdict: &'static str,
+}
+
+/// An iteration of IDA\* or iterative deepening.
+#[derive(Clone, Copy, Debug, serde::Serialize)]
+struct IterationReply {
+    threshold: u32,
+    expanded: u64,
+    generated: u64,
+}
+
+impl ListsReply {
+    pub(crate) fn new(report: &Report, encoding: Encoding) -> Self {
+        let expansion = |expansion| ExpansionReply::new(&expansion, encoding);
+        let node = |(id, node)| GeneratedReply::new(id, &node, encoding);
+        Self {
+            expansions: report.expansions.as_ref().map(|list| list.iter().map(expansion).collect()),
+            generated_nodes: report.generated.as_ref().map(|list| list.iter().enumerate().map(node).collect()),
+            iterations: report.iterations.as_ref().map(|list| list.iter().map(IterationReply::from).collect()),
         }
     }
 
-    /// Appends the entries from an index on, until the text has at least `limit` bytes or the list ends. Returns the
-    /// index of the next entry.
-    #[inline]
-    pub(super) fn write(
-        &mut self,
-        report: &Report,
-        layout: Layout,
-        from: usize,
-        text: &mut Vec<u8>,
-        limit: usize,
-    ) -> usize {
-        let is_text = layout.is_text();
-        match self {
-            Self::Path(form) => report.solution.as_ref().map_or(from, |solution| {
-                form.write(solution, if is_text { TileTexts::LINE } else { TileTexts::JSON }, from, text, limit)
-            }),
-            Self::States(states) if is_text => write_state_rows(states, report, from, text, limit),
-            Self::States(states) => {
-                let states = (from..).map_while(|at| states.next(report, at));
-                append(text, limit, from, states, |text, at, state| {
-                    separate(text, at, b',');
-                    put_json(text, &state);
-                })
-            }
-            Self::Expansions => write_expansions(report, layout, from, text, limit),
-            Self::Generated if layout.media_type == MediaType::Dot => {
-                let nodes = report.generated.iter().flat_map(|all| all.starting_at(from));
-                append(text, limit, from, nodes, |text, at, node| put(text, &dot::node(at, &node, report)))
-            }
-            Self::Generated => {
-                let nodes = report.generated.iter().flat_map(|all| all.starting_at(from));
-                let nodes = nodes.zip(from..).map(|(node, at)| GeneratedReply::new(at, &node, layout.encoding));
-                append(text, limit, from, nodes, |text, at, node| put_entry(text, is_text, at, &node))
-            }
-            Self::Iterations => {
-                let iterations = report.iterations.iter().flatten().skip(from).map(IterationReply::from);
-                append(text, limit, from, iterations, |text, at, counts| put_entry(text, is_text, at, &counts))
-            }
+    /// Removes empty lists.
+    pub(super) fn without_empty(self) -> Self {
+        Self {
+            expansions: self.expansions.filter(|list| !list.is_empty()),
+            generated_nodes: self.generated_nodes.filter(|list| !list.is_empty()),
+            iterations: self.iterations.filter(|list| !list.is_empty()),
         }
     }
-}
 
-/// Appends the states of a report side by side from an index on, as [`List::write`] does.
-fn write_state_rows(states: &mut States, report: &Report, from: usize, text: &mut Vec<u8>, limit: usize) -> usize {
-    let (mut at, mut row) = (from, String::new());
-    while text.len() < limit && at < report.heights.len() {
-        row.clear();
-        at += states.write_row(report, at, &mut row);
-        put(text, &format_args!("\n{row}"));
+    pub(super) fn is_empty(&self) -> bool {
+        self.expansions.is_none() && self.generated_nodes.is_none() && self.iterations.is_none()
     }
-    at
+
+    /// The lines of each list, after this text.
+    pub(super) fn lines(&self, before: &'static str) -> impl Display {
+        from_fn(move |f| {
+            if let Some(expansions) = &self.expansions {
+                f.write_str(before)?;
+                expansions.iter().enumerate().try_for_each(|(index, expansion)| expansion.write_line(index, f))?;
+            }
+            if let Some(nodes) = &self.generated_nodes {
+                f.write_str(before)?;
+                nodes.iter().try_for_each(|node| write!(f, "{node}"))?;
+            }
+            if let Some(iterations) = &self.iterations {
+                f.write_str(before)?;
+                iterations.iter().try_for_each(|counts| write!(f, "{counts}"))?;
+            }
+            Ok(())
+        })
+    }
 }
 
-/// Appends the expansions of a report from an index on, as [`List::write`] does.
-fn write_expansions(report: &Report, layout: Layout, from: usize, text: &mut Vec<u8>, limit: usize) -> usize {
-    let expansions = report.expansions.iter().flat_map(|all| all.starting_at(from));
-    append(text, limit, from, expansions, |text, at, expansion| {
-        let expansion = ExpansionReply::new(&expansion, layout.encoding);
-        if layout.is_text() {
-            put(text, &expansion.line(at));
-        } else {
-            separate(text, at, b',');
-            put_json(text, &expansion);
+impl ExpansionReply {
+    fn new(expansion: &Expansion, encoding: Encoding) -> Self {
+        Self {
+            board: EncodedBoard { board: expansion.board, encoding },
+            mv: expansion.arrived_by.map(|(mv, _)| Letter(mv)),
+            tile: expansion.arrived_by.map(|(_, tile)| tile),
+            parent: expansion.parent,
+            g: expansion.g,
+            h: expansion.h,
+            f: Number(expansion.f),
+            open: expansion.lists.map(|lists| lists.open),
+            closed: expansion.lists.map(|lists| lists.closed),
         }
-    })
-}
+    }
 
-/// Appends an entry of a list: a line of text, or JSON.
-fn put_entry(text: &mut Vec<u8>, is_text: bool, at: usize, entry: &(impl Display + Serialize)) {
-    if is_text {
-        put(text, entry);
-    } else {
-        separate(text, at, b',');
-        put_json(text, entry);
+    /// Writes a line of text, which starts with the index of the node.
+    fn write_line(&self, index: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (board, g, h, sum) = (self.board.board, self.g, self.h, self.f.0);
+        write!(f, "{index}: {board}  g {g}  h {h}  f {sum}")?;
+        if let (Some(Letter(mv)), Some(parent)) = (self.mv, self.parent) {
+            write!(f, " from {parent} by {}", mv.letter())?;
+        }
+        if let (Some(open), Some(closed)) = (self.open, self.closed) {
+            write!(f, ", open {open}, closed {closed}")?;
+        }
+        writeln!(f)
     }
 }
 
-/// Appends the entries of a list from an index on, as [`List::write`] does.
-#[inline]
-fn append<T>(
-    text: &mut Vec<u8>,
-    limit: usize,
-    from: usize,
-    mut entries: impl Iterator<Item = T>,
-    mut write: impl FnMut(&mut Vec<u8>, usize, T),
-) -> usize {
-    let mut at = from;
-    while text.len() < limit
-        && let Some(entry) = entries.next()
-    {
-        write(text, at, entry);
-        at += 1;
-    }
-    at
-}
-
-fn separate(text: &mut Vec<u8>, at: usize, separator: u8) {
-    if at > 0 {
-        text.push(separator);
+impl GeneratedReply {
+    /// Creates the entry of a node at an index of the list.
+    fn new(id: usize, node: &GeneratedNode, encoding: Encoding) -> Self {
+        let GeneratedNode { board, mv, parent, g, h, manhattan, verdict } = *node;
+        let board = EncodedBoard { board, encoding };
+        Self { id, parent, mv: mv.map(Letter), board, g, h, manhattan, verdict: verdict.name() }
     }
 }
 
-/// Appends what is displayed.
-pub(super) fn put(text: &mut Vec<u8>, entry: &impl Display) {
-    write!(text, "{entry}").expect("writing to memory does not fail");
+/// A line of text, as tutorials write it, and the verdict unless the node is new.
+impl Display for GeneratedReply {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { id, board: EncodedBoard { board, .. }, g, manhattan, verdict, .. } = self;
+        write!(f, "{id} - Node {{ {} | D: {g}, MD: {manhattan} }}", line(board))?;
+        if *verdict == Verdict::New.name() { writeln!(f) } else { writeln!(f, " {verdict}") }
+    }
+}
+
+impl From<&IterationCounts> for IterationReply {
+    fn from(counts: &IterationCounts) -> Self {
+        let IterationCounts { threshold, expanded, generated } = *counts;
+        Self { threshold, expanded, generated }
+    }
+}
+
+impl Display for IterationReply {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { threshold, expanded, generated } = self;
+        writeln!(f, "threshold {threshold}: {expanded} expanded, {generated} generated")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_json_of_a_full_list_has_800_kb_at_most() {
+        use taquin_solver::search::ListSizes;
+        use taquin_solver::{Board, Move};
+
+        for size in Size::all() {
+            let (board, large) = (Board::blank_last(size), 999_999);
+            let entries = max_entries(size);
+            let expansion = Expansion {
+                board,
+                arrived_by: Some((Move::Up, 1)),
+                parent: Some(entries as u32),
+                g: 999,
+                h: 999,
+                f: 1998.0,
+                lists: Some(ListSizes { open: large, closed: large }),
+            };
+            let json = serde_json::to_vec(&ExpansionReply::new(&expansion, Encoding::Tiles)).unwrap();
+            assert!((json.len() + 1) * entries <= 800_000, "{size}: {entries} entries of {} bytes", json.len());
+        }
+    }
 }

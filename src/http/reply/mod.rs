@@ -3,12 +3,10 @@
 mod distance;
 mod dot;
 mod failure;
-mod json;
 mod layout;
 mod lists;
 mod long;
 mod notation;
-mod path;
 pub(crate) mod picture;
 mod search;
 mod solution;
@@ -18,15 +16,37 @@ mod timing;
 mod writer;
 
 pub(crate) use distance::DistanceReply;
-pub(crate) use failure::{
-    analysis_failure, limit_exceeded, limit_exceeded_with_lists, parity, puzzle_failure, reason, service_failure,
-};
-pub(crate) use json::json;
+pub(crate) use failure::{analysis_failure, limit_exceeded, limit_exceeded_with_lists, service_failure};
 pub(crate) use layout::{Layout, StateOrder};
-pub(crate) use long::{held_if_long, reserve_if_long, reserved_if_long, with_reservation};
-pub(crate) use notation::{Letter, Number, Rows, counted, grid, line};
+pub(crate) use lists::max_entries;
+pub(crate) use long::{reserve_if_long, reserved_if_long, with_reservation};
+pub(crate) use notation::{Letter, Number, Rows, grid, json, line};
 pub(crate) use search::{LimitsReply, ProgressReply, SearchReply};
 pub(crate) use solution::{InterimReply, LengthsReply, MovesReply, ProvenLength, SolutionReply, SolveReply, no_result};
 pub(crate) use stream_head::stream_head;
 pub(crate) use timing::add_server_timing;
-pub(crate) use writer::{LongReply, in_pieces, outline, whole};
+pub(crate) use writer::written;
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use crate::service::{Report, Tables};
+    use taquin_solver::solver::solve;
+    use taquin_solver::{
+        Algorithm, Board, Control, Encoding, Limits, Plan, Puzzle, RawBoard, Records, SearchOptions, SearchRequest,
+        Sides,
+    };
+
+    /// Returns a puzzle and the report of a search on it.
+    pub(super) fn report(algorithm: Algorithm, states: bool, entries: usize) -> (Puzzle, Report) {
+        let start = RawBoard::parse("8 6 7/2 5 4/3 0 1").board(Sides::default(), Encoding::Tiles).unwrap();
+        let puzzle = Puzzle::try_new(start, Board::blank_last(start.size())).unwrap();
+        let options = SearchOptions { algorithm: Some(algorithm), ..SearchOptions::default() };
+        let plan = Plan::try_new(&options, start.size()).unwrap();
+        let limits = Limits { time: Duration::from_secs(60), expanded: 1_000_000, nodes: 1_000_000 };
+        let records = Records { expansions: entries, generated: entries, states, ..Records::default() };
+        let job = SearchRequest { records, ..SearchRequest::new(puzzle, plan, limits) };
+        (puzzle, Report::new(solve(&job, &Tables::default(), Control::default()).unwrap(), limits))
+    }
+}

@@ -3,6 +3,15 @@
 use serde::ser::{Serialize, SerializeSeq, Serializer};
 use taquin_solver::{Board, Encoding, Move, RawBoard, Size};
 
+/// Serializes a reply. All replies have string keys and finite numbers.
+pub(crate) fn json(reply: &impl Serialize) -> Vec<u8> {
+    /// Enough for most replies.
+    const CAPACITY: usize = 1 << 10;
+    let mut json = Vec::with_capacity(CAPACITY);
+    serde_json::to_writer(&mut json, reply).expect("names are strings, and writing to memory does not fail");
+    json
+}
+
 /// A board as an array of rows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rows(pub(crate) Board);
@@ -43,7 +52,7 @@ impl Serialize for Letter {
     }
 }
 
-/// A number that is written without a fraction if it is whole.
+/// A number; a whole number is written without a fraction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Number(pub(crate) f64);
 
@@ -85,12 +94,4 @@ pub(crate) fn grid(board: &Board) -> String {
         grid.push('\n');
     }
     grid
-}
-
-/// A number with its noun, such as "1 move" or "2 moves".
-pub(crate) fn counted(count: impl Into<u64>, noun: &str) -> String {
-    match count.into() {
-        1 => format!("1 {noun}"),
-        count => format!("{count} {noun}s"),
-    }
 }

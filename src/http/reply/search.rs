@@ -89,7 +89,7 @@ impl LimitsReply {
 }
 
 impl SearchReply {
-    /// What ran, and its nodes.
+    /// Algorithm, heuristic, and node counts.
     pub(super) fn figures(&self) -> impl fmt::Display {
         let with = self.heuristic.map_or_else(String::new, |heuristic| format!(" with {heuristic}"));
         let Self { algorithm, expanded, generated, .. } = *self;

@@ -1,28 +1,48 @@
 //! Response of `/solve` as JSON and text.
 
-use std::fmt::{Display, from_fn};
+use std::fmt::{Display, Formatter, Result as FmtResult, from_fn};
 
-use taquin_solver::search::{Expansion, GeneratedNode, IterationCounts, OptimalPaths, Verdict};
-use taquin_solver::{Encoding, Metric, Named, Path, Puzzle, Solution, Tile};
+use taquin_bulk::counted;
+use taquin_solver::search::{GeneratedNode, OptimalPaths};
+use taquin_solver::{Metric, Path, Puzzle, Solution, Tile};
 
-use super::notation::{EncodedBoard, Letter, Number, counted, grid, line};
+use super::layout::Layout;
+use super::lists::ListsReply;
+use super::notation::{EncodedBoard, grid};
 use super::search::{LimitsReply, SearchReply};
+use super::states::{StateReply, states, write_rows};
 use crate::http::problem::Problem;
 use crate::service::Report;
 
-/// Response of `/solve` without its lists. The [writer](super::whole) takes these from the report.
-#[derive(Debug)]
-pub(crate) struct SolveReply {
-    pub(crate) proven: ProvenLength,
-    pub(crate) lengths: LengthsReply,
-    pub(crate) percentile: Option<f64>,
-    pub(crate) puzzle: Puzzle,
-    pub(crate) metric: Metric,
+/// Response of `/solve`.
+#[derive(Debug, serde::Serialize)]
+pub(crate) struct SolveReply<'r> {
+    #[serde(flatten)]
+    proven: ProvenLength,
+    percentile: Option<f64>,
+    #[serde(flatten)]
+    moves: MovesReply<'r>,
+    start: EncodedBoard,
+    goal: EncodedBoard,
     pub(crate) search: SearchReply,
-    pub(crate) limits: LimitsReply,
+    limits: LimitsReply,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    states: Vec<StateReply>,
+    #[serde(flatten)]
+    lists: ListsReply,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    solutions: Option<SolutionsReply>,
+    #[serde(skip)]
+    pub(super) puzzle: Puzzle,
+    #[serde(skip)]
+    pub(super) solution: &'r Solution,
+    #[serde(skip)]
+    pub(super) report: &'r Report,
+    #[serde(skip)]
+    pub(super) layout: Layout,
 }
 
-/// Length of a solution, and what is proven about it.
+/// Length of a solution, and the proven lower bound.
 #[derive(Clone, Copy, Debug, serde::Serialize)]
 pub(crate) struct ProvenLength {
     pub(crate) length: usize,
@@ -47,7 +67,7 @@ pub(crate) struct MovesReply<'r> {
     scramble: String,
 }
 
-/// An interim solution, or the best one of a search that a limit stopped.
+/// An interim solution, or the best solution of a search that a limit stopped.
 #[derive(Debug, serde::Serialize)]
 pub(crate) struct SolutionReply<'r> {
     #[serde(flatten)]
@@ -70,41 +90,6 @@ pub(crate) struct InterimReply<'r> {
     #[serde(flatten)]
     pub(crate) solution: SolutionReply<'r>,
     pub(crate) elapsed_us: u64,
-}
-
-#[derive(Clone, Debug, serde::Serialize)]
-pub(crate) struct ExpansionReply {
-    board: EncodedBoard,
-    #[serde(rename = "move")]
-    mv: Option<Letter>,
-    tile: Option<Tile>,
-    parent: Option<u32>,
-    g: u32,
-    h: u32,
-    f: Number,
-    open: Option<u32>,
-    closed: Option<u32>,
-}
-
-#[derive(Clone, Debug, serde::Serialize)]
-pub(crate) struct GeneratedReply {
-    id: usize,
-    parent: Option<u32>,
-    #[serde(rename = "move")]
-    mv: Option<Letter>,
-    board: EncodedBoard,
-    g: u32,
-    h: u32,
-    manhattan: u32,
-    verdict: &'static str,
-}
-
-/// An iteration of IDA\* or iterative deepening.
-#[derive(Clone, Copy, Debug, serde::Serialize)]
-pub(crate) struct IterationReply {
-    threshold: u32,
-    expanded: u64,
-    generated: u64,
 }
 
 impl ProvenLength {
@@ -149,35 +134,37 @@ impl Display for SolutionsReply {
     }
 }
 
-impl SolveReply {
-    /// Creates the response for a search that no limit stopped, and returns its solution as well.
+impl<'r> SolveReply<'r> {
+    /// Creates the response for a search that no limit stopped.
     ///
     /// # Errors
     /// `internal` if the report has no solution, which is a bug.
-    pub(crate) fn new<'r>(puzzle: &Puzzle, report: &'r Report) -> Result<(Self, &'r Solution), Problem> {
+    pub(crate) fn new(puzzle: &Puzzle, report: &'r Report, layout: Layout) -> Result<Self, Problem> {
         let solution = report.solution.as_ref().ok_or_else(no_result)?;
-        let reply = Self {
+        let encoding = layout.encoding;
+        Ok(Self {
             proven: ProvenLength::new(report, &solution.path),
-            lengths: LengthsReply::from(&solution.path),
             percentile: report.percentile,
-            puzzle: *puzzle,
-            metric: report.metric,
+            moves: MovesReply::new(&solution.path, &solution.tiles),
+            start: EncodedBoard { board: *puzzle.start(), encoding },
+            goal: EncodedBoard { board: *puzzle.goal(), encoding },
             search: SearchReply::new(report),
             limits: LimitsReply::new(report.limits),
-        };
-        Ok((reply, solution))
-    }
-
-    /// First part of the text: the start, and the length of the solution.
-    pub(crate) fn summary(&self) -> impl Display {
-        from_fn(|f| writeln!(f, "{}\n{}", grid(self.puzzle.start()), self.result()))
+            states: states(puzzle, report, layout),
+            lists: ListsReply::new(report, encoding),
+            solutions: report.solutions.as_ref().map(SolutionsReply::from),
+            puzzle: *puzzle,
+            solution,
+            report,
+            layout,
+        })
     }
 
     /// A sentence with the length of the solution.
     pub(super) fn result(&self) -> impl Display {
         from_fn(|f| {
             let ProvenLength { length, optimal, lower_bound } = self.proven;
-            let moves = match self.metric {
+            let moves = match self.report.metric {
                 Metric::SingleTile => counted(length as u64, "move"),
                 Metric::MultiTile => format!("{} of one or more tiles", counted(length as u64, "move")),
             };
@@ -188,10 +175,27 @@ impl SolveReply {
             }
         })
     }
+}
 
-    /// Last part of a text without states: the goal.
-    pub(crate) fn ending(&self) -> impl Display {
-        from_fn(|f| write!(f, "\n{}", grid(self.puzzle.goal())))
+/// Text for a terminal: the start, the solution, the goal or all states, the lists and the counters.
+impl Display for SolveReply<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> FmtResult {
+        let Self { moves: MovesReply { moves, tiles, alg, .. }, states, layout, .. } = self;
+        writeln!(f, "{}\n{}", grid(self.puzzle.start()), self.result())?;
+        if self.proven.length > 0 {
+            let tiles: Vec<String> = tiles.iter().map(ToString::to_string).collect();
+            writeln!(f, "Blank: {moves}\nTiles: {}\nAlg:   {alg}", tiles.join(" "))?;
+        }
+        if states.is_empty() {
+            write!(f, "\n{}", grid(self.puzzle.goal()))?;
+        } else {
+            write_rows(states, layout.width, f)?;
+        }
+        write!(f, "{}", self.lists.lines("\n"))?;
+        if let Some(solutions) = &self.solutions {
+            write!(f, "\n{solutions}")?;
+        }
+        write!(f, "\n{}", self.search)
     }
 }
 
@@ -209,67 +213,4 @@ pub(super) fn node_figures(report: &Report, node: &GeneratedNode) -> impl Displa
 pub(crate) fn no_result() -> Problem {
     tracing::error!(target: "taquin::http::problem", "a search ended with neither a solution nor a limit");
     Problem::internal()
-}
-
-impl ExpansionReply {
-    pub(crate) fn new(expansion: &Expansion, encoding: Encoding) -> Self {
-        Self {
-            board: EncodedBoard { board: expansion.board, encoding },
-            mv: expansion.arrived_by.map(|(mv, _)| Letter(mv)),
-            tile: expansion.arrived_by.map(|(_, tile)| tile),
-            parent: expansion.parent,
-            g: expansion.g,
-            h: expansion.h,
-            f: Number(expansion.f),
-            open: expansion.lists.map(|lists| lists.open),
-            closed: expansion.lists.map(|lists| lists.closed),
-        }
-    }
-
-    /// A line of text, which starts with the index of the node.
-    pub(crate) fn line(&self, index: usize) -> impl Display {
-        from_fn(move |f| {
-            let (board, g, h, sum) = (self.board.board, self.g, self.h, self.f.0);
-            write!(f, "{index}: {board}  g {g}  h {h}  f {sum}")?;
-            if let (Some(Letter(mv)), Some(parent)) = (self.mv, self.parent) {
-                write!(f, " from {parent} by {}", mv.letter())?;
-            }
-            if let (Some(open), Some(closed)) = (self.open, self.closed) {
-                write!(f, ", open {open}, closed {closed}")?;
-            }
-            writeln!(f)
-        })
-    }
-}
-
-impl GeneratedReply {
-    /// Creates the entry of a node at an index of the list.
-    pub(crate) fn new(id: usize, node: &GeneratedNode, encoding: Encoding) -> Self {
-        let GeneratedNode { board, mv, parent, g, h, manhattan, verdict } = *node;
-        let board = EncodedBoard { board, encoding };
-        Self { id, parent, mv: mv.map(Letter), board, g, h, manhattan, verdict: verdict.name() }
-    }
-}
-
-/// A line of text, as tutorials write it, and the verdict unless the node is new.
-impl Display for GeneratedReply {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { id, board: EncodedBoard { board, .. }, g, manhattan, verdict, .. } = self;
-        write!(f, "{id} - Node {{ {} | D: {g}, MD: {manhattan} }}", line(board))?;
-        if *verdict == Verdict::New.name() { writeln!(f) } else { writeln!(f, " {verdict}") }
-    }
-}
-
-impl From<&IterationCounts> for IterationReply {
-    fn from(counts: &IterationCounts) -> Self {
-        let IterationCounts { threshold, expanded, generated } = *counts;
-        Self { threshold, expanded, generated }
-    }
-}
-
-impl Display for IterationReply {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { threshold, expanded, generated } = self;
-        writeln!(f, "threshold {threshold}: {expanded} expanded, {generated} generated")
-    }
 }

@@ -1,8 +1,11 @@
 //! The states of a solution path: a list in JSON, boards side by side in text.
 
-use taquin_solver::{Board, Move, Puzzle, Tile};
+use std::fmt::{self, Formatter};
+
+use taquin_solver::{Move, Puzzle, Solution, Tile};
 
 use super::layout::{Layout, StateOrder};
+use super::lists::max_entries;
 use super::notation::{EncodedBoard, Letter, Number, grid, grid_width};
 use crate::service::Report;
 
@@ -10,73 +13,57 @@ use crate::service::Report;
 #[derive(Debug, serde::Serialize)]
 pub(crate) struct StateReply {
     #[serde(rename = "move")]
-    pub(super) mv: Option<Letter>,
-    pub(super) tile: Option<Tile>,
-    pub(super) board: EncodedBoard,
-    pub(super) g: u32,
-    pub(super) h: u32,
-    pub(super) f: Number,
-}
-
-/// The states of a report, which are read in the order of a layout.
-#[derive(Debug)]
-pub(super) struct States {
-    layout: Layout,
-    /// The board of the next state.
-    board: Board,
-    /// Columns of a state in text.
-    columns: usize,
+    mv: Option<Letter>,
+    tile: Option<Tile>,
+    board: EncodedBoard,
+    g: u32,
+    h: u32,
+    f: Number,
 }
 
 /// Spaces between two states in text.
 const GAP: usize = 3;
 
-impl States {
-    /// Starts at the first state of the order.
-    pub(super) fn new(puzzle: &Puzzle, report: &Report, layout: Layout) -> Self {
-        let board = match layout.order {
-            StateOrder::StartFirst => *puzzle.start(),
-            StateOrder::GoalFirst => *puzzle.goal(),
+/// The first states of a solution path, in the order of a layout; empty unless requested.
+pub(super) fn states(puzzle: &Puzzle, report: &Report, layout: Layout) -> Vec<StateReply> {
+    let Some(Solution { path, tiles }) = &report.solution else { return Vec::new() };
+    let (moves, heights) = (path.moves(), &report.heights);
+    let is_forward = layout.order == StateOrder::StartFirst;
+    let mut board = if is_forward { *puzzle.start() } else { *puzzle.goal() };
+    let state = |at: usize| {
+        let g = if is_forward { at } else { heights.len() - at - 1 };
+        let led_here = g.checked_sub(1).map(|before| (moves[before], tiles[before]));
+        let mv = led_here.map(|(mv, _)| mv);
+        let reply = StateReply {
+            mv: mv.map(Letter),
+            tile: led_here.map(|(_, tile)| tile),
+            board: EncodedBoard { board, encoding: layout.encoding },
+            g: g as u32,
+            h: heights[g],
+            f: Number(report.f(g as u32, heights[g])),
         };
-        let columns = if layout.is_text() { columns(report, &board) } else { 0 };
-        Self { layout, board, columns }
-    }
-
-    /// Returns the state at an index of the list, which follows the last returned one. `None` after the last.
-    pub(super) fn next(&mut self, report: &Report, at: usize) -> Option<StateReply> {
-        let g = match self.layout.order {
-            StateOrder::StartFirst => at,
-            StateOrder::GoalFirst => report.heights.len().checked_sub(at + 1)?,
-        };
-        let h = *report.heights.get(g)?;
-        let moves = report.solution.as_ref().map_or(&[][..], |solution| solution.path.moves());
-        let tiles = report.solution.as_ref().map_or(&[][..], |solution| &solution.tiles);
-        let led_here = g.checked_sub(1);
-        let (mv, tile) = (led_here.map(|before| moves[before]), led_here.map(|before| tiles[before]));
-        let board = EncodedBoard { board: self.board, encoding: self.layout.encoding };
-        let next = match self.layout.order {
-            StateOrder::StartFirst => moves.get(g).copied(),
-            StateOrder::GoalFirst => mv.map(Move::inverse),
-        };
-        if let Some(next) = next {
-            self.board.make(next);
+        if let Some(next) = if is_forward { moves.get(g).copied() } else { mv.map(Move::inverse) } {
+            board.make(next);
         }
-        let f = Number(report.f(g as u32, h));
-        Some(StateReply { mv: mv.map(Letter), tile, board, g: g as u32, h, f })
-    }
+        reply
+    };
+    (0..heights.len().min(max_entries(puzzle.size()))).map(state).collect()
+}
 
-    /// Appends the text of the states that stand side by side, from an index on. Returns their number.
-    pub(super) fn write_row(&mut self, report: &Report, from: usize, text: &mut String) -> usize {
-        let most = ((self.layout.width + GAP) / (self.columns + GAP)).max(1);
-        let states: Vec<StateReply> = (from..from + most).map_while(|at| self.next(report, at)).collect();
-        let blocks: Vec<Vec<String>> = states.iter().map(StateReply::lines).collect();
-        for line in 0..blocks.first().map_or(0, Vec::len) {
-            let cells = blocks.iter().map(|block| format!("{:<width$}", block[line], width = self.columns + GAP));
-            text.push_str(cells.collect::<String>().trim_end());
-            text.push('\n');
+/// Writes states side by side, in lines of at most `width` columns.
+pub(super) fn write_rows(states: &[StateReply], width: usize, f: &mut Formatter<'_>) -> fmt::Result {
+    let Some(StateReply { board: EncodedBoard { board, .. }, .. }) = states.first() else { return Ok(()) };
+    let widths = states.iter().map(|state| state.figures().len());
+    let columns = widths.max().unwrap_or(0).max(grid_width(board.size()));
+    for row in states.chunks(((width + GAP) / (columns + GAP)).max(1)) {
+        let blocks: Vec<Vec<String>> = row.iter().map(StateReply::lines).collect();
+        writeln!(f)?;
+        for line in 0..blocks[0].len() {
+            let cells = blocks.iter().map(|block| format!("{:<width$}", block[line], width = columns + GAP));
+            writeln!(f, "{}", cells.collect::<String>().trim_end())?;
         }
-        states.len()
     }
+    Ok(())
 }
 
 impl StateReply {
@@ -86,40 +73,32 @@ impl StateReply {
             (Some(Letter(mv)), Some(tile)) => format!("{}: tile {tile}", mv.letter()),
             _ => "start".to_owned(),
         };
-        let lines = [step, figures(self.g, self.h, self.f.0)];
+        let lines = [step, self.figures()];
         lines.into_iter().chain(grid(&self.board.board).lines().map(str::to_owned)).collect()
     }
-}
 
-/// The figures of a state.
-fn figures(g: u32, h: u32, f: f64) -> String {
-    format!("g {g}, h {h}, f {f}")
-}
-
-/// Columns of the widest state of a report: those of its board, or of its figures.
-fn columns(report: &Report, board: &Board) -> usize {
-    let widths = (0..).zip(&report.heights).map(|(g, h)| figures(g, *h, report.f(g, *h)).len());
-    widths.max().unwrap_or(0).max(grid_width(board.size()))
+    fn figures(&self) -> String {
+        let Self { g, h, f: Number(f), .. } = self;
+        format!("g {g}, h {h}, f {f}")
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fmt::from_fn;
+
     use super::*;
     use crate::http::media_type::MediaType;
-    use crate::http::reply::writer::tests::report;
+    use crate::http::reply::tests::report;
     use taquin_solver::Algorithm;
 
-    /// The rows of states that a report has in a text of this width.
+    /// Number of states of a report, and the rows of states at this width.
     fn rows(width: usize, order: StateOrder) -> (usize, Vec<String>) {
         let (puzzle, report) = report(Algorithm::BreadthFirst, true, 0);
-        let layout = Layout { width, order, ..Layout::of(MediaType::Text) };
-        let (mut states, mut at, mut rows) = (States::new(&puzzle, &report, layout), 0, Vec::new());
-        while at < report.heights.len() {
-            let mut row = String::new();
-            at += states.write_row(&report, at, &mut row);
-            rows.push(row);
-        }
-        (report.heights.len(), rows)
+        let states = states(&puzzle, &report, Layout { width, order, ..Layout::of(MediaType::Text) });
+        let text = from_fn(|f| write_rows(&states, width, f)).to_string();
+        let rows = text.strip_prefix('\n').unwrap().split("\n\n").map(|row| format!("{}\n", row.trim_end()));
+        (report.heights.len(), rows.collect())
     }
 
     #[test]
@@ -151,5 +130,16 @@ mod tests {
         assert_eq!(back.len(), states);
         back.reverse();
         assert_eq!(back, there);
+    }
+
+    #[test]
+    fn a_long_path_has_its_first_states() {
+        let (puzzle, report) = report(Algorithm::DepthFirst, true, 0);
+        assert!(report.heights.len() > 2 * max_entries(puzzle.size()));
+        let steps = |order| states(&puzzle, &report, Layout { order, ..Layout::of(MediaType::Json) });
+        let (there, back) = (steps(StateOrder::StartFirst), steps(StateOrder::GoalFirst));
+        assert_eq!((there.len(), back.len()), (max_entries(puzzle.size()), max_entries(puzzle.size())));
+        assert_eq!((there[0].board.board, there[0].g), (*puzzle.start(), 0));
+        assert_eq!((back[0].board.board, back[0].g as usize), (*puzzle.goal(), report.heights.len() - 1));
     }
 }

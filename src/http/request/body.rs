@@ -9,13 +9,10 @@ use axum::http::{HeaderMap, Method, header};
 use bytes::{Bytes, BytesMut};
 use futures_util::FutureExt;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
-use taquin_solver::Board;
+use taquin_bulk::fields::{FieldReader, Json, WrittenFields};
 use tokio::task::JoinHandle;
 
-use super::json::Json;
-use super::plain_board::plain_board;
 use super::query;
-use crate::http::get_target::GetTarget;
 use crate::http::problem::{Problem, ProblemKind};
 use crate::http::state::HttpSettings;
 
@@ -25,18 +22,7 @@ pub(crate) struct RequestFields {
     /// The query parameters in their order, including repeated ones.
     pub(crate) query: Vec<(String, String)>,
     /// The body of a POST; `None` for GET, or if the body is empty and the query has a board.
-    pub(crate) body: Option<RequestBody>,
-    /// The target of a GET request with these fields, so far without them; `None` for GET.
-    pub(crate) get_target: Option<GetTarget>,
-}
-
-/// A parsed body whose fields are not validated yet.
-#[derive(Clone, PartialEq, Debug)]
-pub(crate) enum RequestBody {
-    /// A JSON document: an object of fields, or a bare board as array or string.
-    Json(Json),
-    /// A board as text.
-    Text(String),
+    pub(crate) body: Option<WrittenFields>,
 }
 
 impl<S> FromRequest<S> for RequestFields
@@ -48,84 +34,49 @@ where
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
         let (head, body) = request.into_parts();
-        RawRequest::read(&head, body, HttpSettings::from_ref(state)).await?.fields(head.uri.path())
+        Self::read(&head, body, HttpSettings::from_ref(state)).await
     }
 }
 
 /// Bodies above this size are parsed on the blocking pool, so that they do not delay the other connections of a thread.
-/// One of 16 MiB takes tens of milliseconds.
+/// A body of 16 MiB takes tens of milliseconds.
 const LARGE: usize = 256 << 10;
 
-/// A request with its whole body, within the limits of size and time, before parsing.
-pub(crate) struct RawRequest {
-    query: Vec<(String, String)>,
-    body: Option<ReceivedBody>,
-    is_post: bool,
-}
+impl RequestFields {
+    /// A reader of the fields. See [`FieldReader::new`].
+    pub(crate) fn reader(self, known: &[&str]) -> FieldReader {
+        FieldReader::new(self.query, self.body, known)
+    }
 
-enum ReceivedBody {
-    Raw(Bytes, Format),
-    /// A large body, which is parsed already.
-    Parsed(RequestBody),
-}
-
-impl RawRequest {
-    /// Reads query string and body of a request.
+    /// Reads query string and body of a request, within the limits of size and time.
     pub(crate) async fn read(head: &Parts, body: Body, settings: HttpSettings) -> Result<Self, Problem> {
         let query = query::parse(head.uri.query().unwrap_or_default())?;
         if head.method != Method::POST {
-            return Ok(Self { query, body: None, is_post: false });
+            return Ok(Self { query, body: None });
         }
         let has_body = head.headers.contains_key(header::CONTENT_TYPE) || !body.is_end_stream();
         let format = if has_body { Format::of(&head.headers, settings)? } else { Format::Sniffed };
         let bytes = read(body, settings).await?;
         if bytes.is_empty() && query.iter().any(|(name, _)| name == "board") {
-            return Ok(Self { query, body: None, is_post: true });
+            return Ok(Self { query, body: None });
         }
-        Ok(Self { query, body: Some(ReceivedBody::of(bytes, format).await?), is_post: true })
-    }
-
-    /// Returns the board if the request is a plain board that [`plain_board`] can read.
-    pub(crate) fn plain_board(&self) -> Option<Board> {
-        match &self.body {
-            Some(ReceivedBody::Raw(bytes, Format::Json | Format::Sniffed)) if self.query.is_empty() => {
-                plain_board(bytes)
-            }
-            _ => None,
-        }
-    }
-
-    /// Parses the body of a request to a path.
-    pub(crate) fn fields(self, path: &str) -> Result<RequestFields, Problem> {
-        let parse = |body| match body {
-            ReceivedBody::Raw(bytes, format) => RequestBody::parse(&bytes, format),
-            ReceivedBody::Parsed(body) => Ok(body),
-        };
-        let body = self.body.map(parse).transpose()?;
-        let get_target = self.is_post.then(|| GetTarget::of(path));
-        Ok(RequestFields { query: self.query, body, get_target })
+        let body = if bytes.len() > LARGE { parse_aside(bytes, format).await? } else { parse_body(&bytes, format)? };
+        Ok(Self { query, body: Some(body) })
     }
 }
 
-impl ReceivedBody {
-    async fn of(bytes: Bytes, format: Format) -> Result<Self, Problem> {
-        if bytes.len() <= LARGE {
-            return Ok(Self::Raw(bytes, format));
-        }
-        let span = tracing::Span::current();
-        let parse = move || span.in_scope(|| RequestBody::parse(&bytes, format));
-        let mut parsing = AbortOnDrop(tokio::task::spawn_blocking(parse));
-        match (&mut parsing.0).await {
-            Ok(body) => body.map(Self::Parsed),
-            Err(error) => {
-                tracing::error!(target: "taquin::http::problem", %error, "a body was not parsed");
-                Err(Problem::internal())
-            }
-        }
-    }
+/// Parses a large body on the blocking pool.
+async fn parse_aside(bytes: Bytes, format: Format) -> Result<WrittenFields, Problem> {
+    let span = tracing::Span::current();
+    let parse = move || span.in_scope(|| parse_body(&bytes, format));
+    let mut parsing = AbortOnDrop(tokio::task::spawn_blocking(parse));
+    (&mut parsing.0).await.unwrap_or_else(|error| {
+        tracing::error!(target: "taquin::http::problem", %error, "a body was not parsed");
+        Err(Problem::internal())
+    })
 }
 
-/// Work that is not begun after its client has left.
+/// Work that is skipped if its client has disconnected before it starts.
 struct AbortOnDrop<T>(JoinHandle<T>);
 
 impl<T> Drop for AbortOnDrop<T> {
@@ -134,29 +85,28 @@ impl<T> Drop for AbortOnDrop<T> {
     }
 }
 
-impl RequestBody {
-    pub(crate) fn parse(bytes: &[u8], format: Format) -> Result<Self, Problem> {
-        let text = std::str::from_utf8(bytes).map_err(|error| not_utf8(bytes, error.valid_up_to()))?;
-        // Some editors and shells write a byte order mark.
-        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        if text.trim_ascii().is_empty() {
-            let detail = r#"The body is empty. Send JSON, such as {"board": "8 6 7/2 5 4/3 0 1"} to /solve."#;
-            return Err(Problem::new(ProblemKind::MalformedJson, detail));
-        }
-        if format == Format::Sniffed
-            && text.trim_ascii_start().starts_with(|c: char| c.is_ascii_alphabetic())
-            && text.contains('=')
-        {
-            return Err(unsupported(A_FORM));
-        }
-        // No board in text begins like JSON.
-        let looks_like_json = text.trim_ascii_start().starts_with(['{', '[', '"']);
-        match format {
-            Format::Text if looks_like_json => Err(unsupported(JSON_AS_TEXT)),
-            Format::Sniffed if !looks_like_json => Ok(Self::Text(text.to_owned())),
-            Format::Text => Ok(Self::Text(text.to_owned())),
-            Format::Json | Format::Sniffed => Json::parse(text).map(Self::Json),
-        }
+/// Parses a body. Its fields are not validated yet.
+pub(crate) fn parse_body(bytes: &[u8], format: Format) -> Result<WrittenFields, Problem> {
+    let text = std::str::from_utf8(bytes).map_err(|error| not_utf8(bytes, error.valid_up_to()))?;
+    // Some editors and shells write a byte order mark.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    if text.trim_ascii().is_empty() {
+        let detail = r#"The body is empty. Send JSON, such as {"board": "8 6 7/2 5 4/3 0 1"} to /solve."#;
+        return Err(Problem::new(ProblemKind::MalformedJson, detail));
+    }
+    if format == Format::Sniffed
+        && text.trim_ascii_start().starts_with(|c: char| c.is_ascii_alphabetic())
+        && text.contains('=')
+    {
+        return Err(unsupported(A_FORM));
+    }
+    // A board as text never begins like JSON.
+    let looks_like_json = text.trim_ascii_start().starts_with(['{', '[', '"']);
+    match format {
+        Format::Text if looks_like_json => Err(unsupported(JSON_AS_TEXT)),
+        Format::Sniffed if !looks_like_json => Ok(WrittenFields::Text(text.to_owned())),
+        Format::Text => Ok(WrittenFields::Text(text.to_owned())),
+        Format::Json | Format::Sniffed => Ok(Json::parse(text).map(WrittenFields::Json)?),
     }
 }
 
@@ -264,7 +214,7 @@ async fn read(body: Body, settings: HttpSettings) -> Result<Bytes, Problem> {
         return Err(too_large());
     }
     let mut collected = pin!(collect(Limited::new(body, max_body)));
-    // Most bodies have arrived already and need no timer.
+    // Most bodies are available at once and need no timer.
     let in_time = match collected.as_mut().now_or_never() {
         Some(bytes) => Ok(bytes),
         None => tokio::time::timeout(body_timeout, collected).await,
@@ -330,7 +280,7 @@ mod tests {
         RequestFields::from_request(request, &settings).await
     }
 
-    async fn body_of(content_type: &str, body: &'static str) -> RequestBody {
+    async fn body_of(content_type: &str, body: &'static str) -> WrittenFields {
         ask(content_type, body, LENIENT).await.unwrap().body.unwrap()
     }
 
@@ -341,18 +291,18 @@ mod tests {
     #[tokio::test]
     async fn the_content_type_decides_how_a_body_is_read() {
         for json in ["application/json", "Application/JSON; charset=UTF-8"] {
-            assert_eq!(body_of(json, "[1]").await, RequestBody::Json(Json::Array(vec![Json::Integer(1)])));
+            assert_eq!(body_of(json, "[1]").await, WrittenFields::Json(Json::Array(vec![Json::Integer(1)])));
         }
-        assert_eq!(body_of("text/plain;charset=us-ascii", BOARD).await, RequestBody::Text(BOARD.to_owned()));
+        assert_eq!(body_of("text/plain;charset=us-ascii", BOARD).await, WrittenFields::Text(BOARD.to_owned()));
     }
 
     #[tokio::test]
     async fn a_body_of_a_default_type_is_read_by_its_looks() {
         for content_type in [FORM, "text/plain", "text/plain;charset=UTF-8"] {
-            assert_eq!(body_of(content_type, " {}").await, RequestBody::Json(Json::Object(vec![])));
-            assert_eq!(body_of(content_type, "[1]").await, RequestBody::Json(Json::Array(vec![Json::Integer(1)])));
-            assert_eq!(body_of(content_type, "\"1 0\"").await, RequestBody::Json(Json::String("1 0".to_owned())));
-            assert_eq!(body_of(content_type, BOARD).await, RequestBody::Text(BOARD.to_owned()));
+            assert_eq!(body_of(content_type, " {}").await, WrittenFields::Json(Json::Object(vec![])));
+            assert_eq!(body_of(content_type, "[1]").await, WrittenFields::Json(Json::Array(vec![Json::Integer(1)])));
+            assert_eq!(body_of(content_type, "\"1 0\"").await, WrittenFields::Json(Json::String("1 0".to_owned())));
+            assert_eq!(body_of(content_type, BOARD).await, WrittenFields::Text(BOARD.to_owned()));
             assert_eq!(kind_of(content_type, "board=867254301", LENIENT).await, ProblemKind::UnsupportedMediaType);
         }
     }
@@ -426,7 +376,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_byte_order_mark_is_passed_over() {
-        assert_eq!(body_of("application/json", "\u{feff}1").await, RequestBody::Json(Json::Integer(1)));
+        assert_eq!(body_of("application/json", "\u{feff}1").await, WrittenFields::Json(Json::Integer(1)));
     }
 
     #[tokio::test]
@@ -463,7 +413,7 @@ mod tests {
                     Some(read) => read,
                     None => asked.await,
                 };
-                assert!(matches!(read.unwrap().body, Some(RequestBody::Json(Json::Array(_)))));
+                assert!(matches!(read.unwrap().body, Some(WrittenFields::Json(Json::Array(_)))));
             }
             let problem = ask("application/json", "0".repeat(LARGE + 1), ROOMY).await.unwrap_err();
             assert_eq!(problem.kind, ProblemKind::MalformedJson);

@@ -19,14 +19,14 @@ pub(crate) struct BodyDigest {
 }
 
 impl BodyDigest {
-    /// The SHA-256 that the headers have; `None` if they have none. Other digests are ignored.
+    /// Parses the SHA-256 in the headers; `None` without a SHA-256. Other digests are ignored.
     ///
     /// # Errors
-    /// `invalid-header` if it is not a digest.
+    /// `invalid-header` for an invalid digest.
     pub(crate) fn of(headers: &HeaderMap) -> Result<Option<Self>, Problem> {
         let lines = headers.get_all(CONTENT_DIGEST).iter().filter_map(|line| line.to_str().ok());
         let mut members = lines.flat_map(|line| line.split(',')).filter_map(|member| member.trim().split_once('='));
-        // Of equal names, the last one counts (RFC 9651, section 4.2.2).
+        // Of equal names, the last entry counts (RFC 9651, section 4.2.2).
         let Some((_, value)) = members.rfind(|(name, _)| *name == SHA_256) else { return Ok(None) };
         let expected = bytes_of(value).ok_or_else(|| {
             let detail =
@@ -44,7 +44,7 @@ impl BodyDigest {
     /// Checks the digest at the end of the body.
     ///
     /// # Errors
-    /// `invalid-header` if it is not that of the body.
+    /// `invalid-header` if the body has another digest.
     pub(crate) fn finish(self) -> Result<(), Problem> {
         let own: [u8; BYTES] = self.hash.finalize().into();
         if own == self.expected {

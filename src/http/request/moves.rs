@@ -1,8 +1,7 @@
 //! Fields with moves.
 
+use taquin_bulk::fields::FieldReader;
 use taquin_solver::{Move, MoveNotation, MoveTextFault, parse_moves};
-
-use super::fields::FieldReader;
 
 /// Maximum number of moves in a field. As letters, they fit into a body of the default maximum size.
 pub(crate) const MAX_MOVES: usize = 50_000;

@@ -3,8 +3,10 @@
 use std::borrow::Cow;
 
 use percent_encoding::percent_decode_str;
+use taquin_bulk::FieldError;
+use taquin_bulk::fields::pointer;
 
-use crate::http::problem::{Problem, ProblemKind, RequestError};
+use crate::http::problem::{Problem, ProblemKind};
 
 /// Splits and decodes a query string. Repeated names are preserved; empty pieces are dropped.
 ///
@@ -17,8 +19,8 @@ pub(crate) fn parse(query: &str) -> Result<Vec<(String, String)>, Problem> {
         let (name, value) = piece.split_once('=').unwrap_or((piece, ""));
         match (decode(name), decode(value)) {
             (Ok(name), Ok(value)) => parameters.push((name, value)),
-            (Ok(name), Err(reason)) => errors.push(RequestError::new(pointer(&name), "wrong-type", reason)),
-            (Err(reason), _) => errors.push(RequestError::new("", "wrong-type", reason)),
+            (Ok(name), Err(reason)) => errors.push(FieldError::new(pointer(&name), "wrong-type", reason)),
+            (Err(reason), _) => errors.push(FieldError::new("", "wrong-type", reason)),
         }
     }
     if errors.is_empty() {
@@ -26,12 +28,6 @@ pub(crate) fn parse(query: &str) -> Result<Vec<(String, String)>, Problem> {
     }
     let detail = "The query string is not percent-encoded UTF-8. With curl, use `-G --data-urlencode 'board=…'`.";
     Err(Problem::new(ProblemKind::InvalidParameter, detail).with_errors(errors))
-}
-
-/// Returns the pointer of a query parameter: `/limits/time_ms` for `limits.time_ms`.
-pub(crate) fn pointer(parameter: &str) -> String {
-    let escaped = parameter.replace('~', "~0").replace('/', "~1").replace('.', "/");
-    format!("/{escaped}")
 }
 
 /// Decodes form encoding: `+` is a space, `%` and two hexadecimal digits are a byte of UTF-8.
@@ -76,11 +72,5 @@ mod tests {
         let pointers: Vec<_> = problem.errors.iter().map(|error| error.pointer.as_str()).collect();
         assert_eq!(pointers, ["/limits/time_ms", "/board", "", "/x"]);
         assert!(problem.errors.iter().all(|error| error.code == "wrong-type" && !error.detail.is_empty()));
-    }
-
-    #[test]
-    fn pointers_are_escaped_as_rfc_6901_demands() {
-        assert_eq!(pointer("limits.time_ms"), "/limits/time_ms");
-        assert_eq!(pointer("a/b~c"), "/a~1b~0c");
     }
 }

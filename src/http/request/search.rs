@@ -1,15 +1,8 @@
 //! The search options and limits of a request.
 
-use std::time::Duration;
-
+use taquin_bulk::fields::FieldReader;
+use taquin_bulk::{ErrorKind, FieldError};
 use taquin_solver::{Plan, PlanConflict, SearchOptions, Size, SuccessorOrder, Weight};
-
-use super::fields::FieldReader;
-use crate::http::problem::{ProblemKind, RequestError};
-use crate::service::RequestedLimits;
-
-/// The fields of the limits.
-pub(crate) const LIMIT_FIELDS: [&str; 3] = ["limits.time_ms", "limits.expanded", "limits.nodes"];
 
 /// The fields of the search options.
 pub(crate) const METHOD_FIELDS: [&str; 7] =
@@ -17,9 +10,6 @@ pub(crate) const METHOD_FIELDS: [&str; 7] =
 
 /// Maximum depth limit of depth-first search. No board of nine cells has a longer simple path.
 const MAX_DEPTH_LIMIT: i64 = 1_000_000;
-
-/// Maximum of a requested limit. Every JSON parser reads whole numbers up to this one exactly.
-const MAX_LIMIT: i64 = (1 << 53) - 1;
 
 /// Reads [`METHOD_FIELDS`].
 pub(crate) fn options(fields: &mut FieldReader) -> SearchOptions {
@@ -51,20 +41,11 @@ pub(crate) fn is_exact_known(size: Size) -> bool {
     Plan::is_proven_by_auto(size)
 }
 
-/// Reads [`LIMIT_FIELDS`].
-pub(crate) fn limits(fields: &mut FieldReader) -> RequestedLimits {
-    RequestedLimits {
-        time: fields.integer("limits.time_ms", 1..=MAX_LIMIT).map(Duration::from_millis),
-        expanded: fields.integer("limits.expanded", 1..=MAX_LIMIT),
-        nodes: fields.integer("limits.nodes", 1..=MAX_LIMIT),
-    }
-}
-
-/// Creates the plan for search options. Conflicts between options are noted as errors.
+/// Creates the plan for search options. Conflicts between options are added to the errors of `fields`.
 pub(crate) fn plan(fields: &mut FieldReader, options: &SearchOptions, size: Size) -> Option<Plan> {
     let note = |conflict: PlanConflict| {
-        let error = RequestError::new(format!("/{}", conflict.field), "unsupported", conflict.detail);
-        fields.report(ProblemKind::UnsupportedCombination, error);
+        let error = FieldError::new(format!("/{}", conflict.field), "unsupported", conflict.detail);
+        fields.report(ErrorKind::UnsupportedCombination, error);
     };
     Plan::try_new(options, size).map_err(|conflicts| conflicts.into_iter().for_each(note)).ok()
 }

@@ -7,6 +7,8 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::{HeaderMap, Method};
 use axum::response::Response;
+use taquin_bulk::fields::{BOARD_FIELDS, board_and_goal};
+use taquin_bulk::{RowError, counted};
 use taquin_solver::heuristic::{GoalClass, Line};
 use taquin_solver::solver::{Conflict, Estimate, NamedPart};
 use taquin_solver::{Board, Explanation, Named, Puzzle, Tile};
@@ -14,8 +16,8 @@ use taquin_solver::{Board, Explanation, Named, Puzzle, Tile};
 use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose};
 use crate::http::problem::Problem;
-use crate::http::reply::{Rows, counted, grid, json, puzzle_failure, service_failure};
-use crate::http::request::{BOARD_FIELDS, FieldReader, RequestFields, board_and_goal};
+use crate::http::reply::{Rows, grid, json, service_failure};
+use crate::http::request::RequestFields;
 use crate::service::Service;
 
 #[derive(Debug, serde::Serialize)]
@@ -67,21 +69,21 @@ pub(crate) async fn explain(
     input: RequestFields,
 ) -> Result<Response, Problem> {
     let media_type = choose(&headers, &[MediaType::Json, MediaType::Text])?;
-    let mut fields = FieldReader::new(input, &BOARD_FIELDS);
+    let mut fields = input.reader(&BOARD_FIELDS);
     let boards = board_and_goal(&mut fields);
-    let ((board, goal), get_target) = fields.finish_with_target(boards)?;
-    let puzzle = Puzzle::try_new(board, goal).map_err(puzzle_failure)?;
+    let (board, goal) = fields.finish(boards)?;
+    let puzzle = Puzzle::try_new(board, goal).map_err(RowError::from)?;
     let explanation = service.explain(puzzle).await.map_err(|error| service_failure(&error))?;
     let reply = ExplainReply::new(&puzzle, explanation);
     let body = match media_type {
         MediaType::Text => reply.to_string().into_bytes(),
         _ => json(&reply),
     };
-    // Estimates by pattern databases depend on the tables that are loaded.
+    // Estimates by pattern databases depend on the loaded tables.
     let is_repeatable = !GoalClass::serves(puzzle.size());
     let cache_control = if is_repeatable { Document::AN_HOUR } else { Document::NO_STORE };
     let document = Document::new(media_type.content_type(), cache_control, body);
-    Ok(document.response_to(&method, &headers, get_target))
+    Ok(document.response_to(&method, &headers))
 }
 
 impl ExplainReply {

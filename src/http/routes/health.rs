@@ -28,7 +28,7 @@ pub(crate) async fn readyz(State(service): State<Arc<Service>>, headers: HeaderM
     Err(Problem::new(kind, detail).with_retry_after(1))
 }
 
-/// Responds whatever `Accept` says, so that a load balancer never removes an instance because of a header.
+/// Ignores `Accept`, so that a load balancer never removes an instance because of a header.
 fn ok(headers: &HeaderMap) -> Response {
     let (media_type, body) = match negotiate(headers, &[MediaType::Json, MediaType::Text]) {
         Some(MediaType::Text) => (MediaType::Text, "ok\n"),

@@ -2,23 +2,22 @@
 
 use std::sync::Arc;
 
-use axum::extract::State;
+use axum::extract::{Extension, State};
 use axum::http::{HeaderMap, Method};
 use axum::response::Response;
+use taquin_bulk::fields::{BOARD_FIELDS, LIMIT_FIELDS, board_and_goal, concat, limits};
+use taquin_bulk::{RequestedLimits, RowError};
 use taquin_solver::{MoveNotation, Path, Puzzle, Tile};
 
-use crate::http::get_target::GetTarget;
+use crate::http::exchange::AccessLine;
 use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose};
 use crate::http::problem::Problem;
 use crate::http::reply::{
-    Letter, LimitsReply, Rows, SearchReply, add_server_timing, grid, json, limit_exceeded, no_result, puzzle_failure,
-    service_failure,
+    Letter, LimitsReply, Rows, SearchReply, add_server_timing, grid, json, limit_exceeded, no_result, service_failure,
 };
-use crate::http::request::{
-    BOARD_FIELDS, FieldReader, LIMIT_FIELDS, RequestFields, board_and_goal, concat, limits, moves,
-};
-use crate::service::{Hint, RequestedLimits, Service};
+use crate::http::request::{RequestFields, moves};
+use crate::service::{Hint, Service};
 
 const FIELDS: [&str; BOARD_FIELDS.len() + LIMIT_FIELDS.len() + 1] = concat(&[&BOARD_FIELDS, &LIMIT_FIELDS, &["trail"]]);
 
@@ -44,18 +43,18 @@ struct HintBody {
     puzzle: Puzzle,
     trail: Option<Path>,
     limits: RequestedLimits,
-    get_target: Option<GetTarget>,
 }
 
 /// Handles GET and POST.
 pub(crate) async fn hint(
     State(service): State<Arc<Service>>,
+    Extension(line): Extension<AccessLine>,
     method: Method,
     headers: HeaderMap,
     input: RequestFields,
 ) -> Result<Response, Problem> {
     let media_type = choose(&headers, &[MediaType::Json, MediaType::Text])?;
-    let HintBody { puzzle, trail, limits, get_target } = HintBody::read(input)?;
+    let HintBody { puzzle, trail, limits } = HintBody::read(input)?;
     let hint = service.hint(puzzle, trail.as_ref(), limits).await.map_err(|error| service_failure(&error))?;
     let reply = HintReply::new(&puzzle, &hint)?;
     let body = match media_type {
@@ -68,20 +67,20 @@ pub(crate) async fn hint(
     let mut response = document.response(&if method == Method::POST { HeaderMap::new() } else { headers });
     if let Some(answer) = &hint.answer {
         add_server_timing(&mut response, answer);
+        line.add_search(puzzle.size(), answer);
     }
-    GetTarget::add_to(get_target, &mut response);
     Ok(response)
 }
 
 impl HintBody {
     fn read(input: RequestFields) -> Result<Self, Problem> {
-        let mut fields = FieldReader::new(input, &FIELDS);
+        let mut fields = input.reader(&FIELDS);
         let boards = board_and_goal(&mut fields);
         let limits = limits(&mut fields);
         let trail = moves(&mut fields, "trail", MoveNotation::Blank).map(Path::from);
-        let ((board, goal), get_target) = fields.finish_with_target(boards)?;
-        let puzzle = Puzzle::try_new(board, goal).map_err(puzzle_failure)?;
-        Ok(Self { puzzle, trail, limits, get_target })
+        let (board, goal) = fields.finish(boards)?;
+        let puzzle = Puzzle::try_new(board, goal).map_err(RowError::from)?;
+        Ok(Self { puzzle, trail, limits })
     }
 }
 

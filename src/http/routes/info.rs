@@ -4,6 +4,8 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
 use serde_json::json;
+use taquin_bulk::Want;
+use taquin_bulk::fields::NamedGoal;
 use taquin_solver::heuristic::GoalClass;
 use taquin_solver::{
     Algorithm, DuplicateDetection, Encoding, HeuristicKind, Metric, MoveNotation, Named, Size, SuccessorOrder,
@@ -17,9 +19,9 @@ use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose};
 use crate::http::problem::Problem;
 use crate::http::reply::StateOrder;
-use crate::http::request::{MAX_MOVES, NamedGoal};
+use crate::http::request::MAX_MOVES;
 use crate::http::state::{AppState, HttpSettings, JobsState};
-use crate::service::{Service, Solvability, TableEntry, Want};
+use crate::service::{Service, Solvability, TableEntry};
 
 /// Handles GET.
 pub(crate) async fn info(State(state): State<AppState>, headers: HeaderMap) -> Result<Response, Problem> {

@@ -11,7 +11,7 @@ use crate::http::problem::Problem;
 use crate::http::state::AppState;
 
 /// Returns the metrics in Prometheus's text format 0.0.4, or as OpenMetrics 1.0 if `Accept` prefers it. A client that
-/// accepts neither gets the former, because scrapers differ in what they send.
+/// accepts neither format gets the text format, because scrapers differ in their `Accept` headers.
 pub(crate) async fn metrics(State(state): State<AppState>, headers: HeaderMap) -> Result<Response, Problem> {
     let mut text = String::with_capacity(1 << 15);
     encode(&mut text, state.registry()).map_err(|error| {

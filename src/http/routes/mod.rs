@@ -25,10 +25,10 @@ use axum::handler::Handler;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get, post};
+use taquin_bulk::rows::RowFormat;
 
 use super::request::Format;
 use super::routes_table::{Access, Listeners, Route};
-use super::rows::RowFormat;
 use super::state::{AppState, HttpSettings};
 use Access::{Counted, Free, Open, Weighed};
 use Listeners::{Both, Main};

@@ -6,13 +6,14 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::{HeaderMap, Method};
 use axum::response::Response;
+use taquin_bulk::fields::{BOARD_FIELDS, LIMIT_FIELDS, board_and_goal, concat, limits};
 use taquin_solver::{Board, MoveSet, Tile};
 
 use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose};
 use crate::http::problem::Problem;
 use crate::http::reply::{DistanceReply, Letter, Rows, analysis_failure, grid, json};
-use crate::http::request::{BOARD_FIELDS, FieldReader, LIMIT_FIELDS, RequestFields, board_and_goal, concat, limits};
+use crate::http::request::RequestFields;
 use crate::service::{LegalMove, LegalMoves, Service};
 
 const FIELDS: [&str; BOARD_FIELDS.len() + LIMIT_FIELDS.len()] = concat(&[&BOARD_FIELDS, &LIMIT_FIELDS]);
@@ -37,7 +38,7 @@ struct MoveReply {
     board: Rows,
     #[serde(skip_serializing_if = "Option::is_none")]
     remaining: Option<DistanceReply>,
-    /// Whether an optimal solution begins with the move; unknown if the lengths are.
+    /// Whether an optimal solution begins with the move; unknown if the lengths are unknown.
     optimal: Option<bool>,
 }
 
@@ -49,10 +50,10 @@ pub(crate) async fn moves(
     input: RequestFields,
 ) -> Result<Response, Problem> {
     let media_type = choose(&headers, &[MediaType::Json, MediaType::Text])?;
-    let mut fields = FieldReader::new(input, &FIELDS);
+    let mut fields = input.reader(&FIELDS);
     let boards = board_and_goal(&mut fields);
     let limits = limits(&mut fields);
-    let ((board, goal), get_target) = fields.finish_with_target(boards)?;
+    let (board, goal) = fields.finish(boards)?;
     let moves = service.legal_moves(board, goal, limits).await;
     let moves = moves.map_err(|error| analysis_failure(&error, "use `/hint`, which needs no proof"))?;
     let reply = MovesReply::new(board, goal, moves);
@@ -61,13 +62,13 @@ pub(crate) async fn moves(
         _ => json(&reply),
     };
     let document = Document::new(media_type.content_type(), Document::AN_HOUR, body);
-    Ok(document.response_to(&method, &headers, get_target))
+    Ok(document.response_to(&method, &headers))
 }
 
 impl MovesReply {
     fn new(start: Board, goal: Board, LegalMoves { distance, mut moves }: LegalMoves) -> Self {
         let actions = moves.iter().map(|legal| legal.mv).collect::<MoveSet>().bits();
-        // Equal ones stay in successor order.
+        // Equal moves stay in successor order.
         moves.sort_by_key(|legal| legal.distance.map(|distance| (distance.upper_bound, distance.lower_bound)));
         let length = distance.and_then(|distance| distance.length);
         let reply = |LegalMove { mv, tile, board, distance }| {

@@ -3,7 +3,8 @@
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 
 /// Security headers of a page: its content security policy, which pages may frame it, no opener from another origin, no
-/// `Referer`. `policy` has no `frame-ancestors`; `frame_origins` are the origins of those pages, or `*` alone for all.
+/// `Referer`. `policy` has no `frame-ancestors`; `frame_origins` are the origins of framing pages, or `*` alone for
+/// all.
 pub(crate) fn security_headers(policy: &str, frame_origins: &[String]) -> HeaderMap {
     let framing = if frame_origins.is_empty() { "'none'".to_owned() } else { frame_origins.join(" ") };
     let policy = HeaderValue::try_from(format!("{policy}; frame-ancestors {framing}"));

@@ -148,7 +148,8 @@ pub(crate) async fn part(
     let mut response = document.response(&headers);
     let own = response.headers_mut();
     if version != WEB.version {
-        // During an upgrade, a page of another release may request its assets here. They work, but must not be cached.
+        // During an upgrade, a page of another release may request its assets here. These assets work, but must not be
+        // cached.
         own.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     }
     // An SVG opened directly is a document of its own; it must not load anything either.

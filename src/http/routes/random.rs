@@ -24,7 +24,7 @@ pub(super) use query::{As, draw_lengths, seed_of};
 /// Response header with the seed, for bodies without a `seed` member.
 const X_TAQUIN_SEED: &str = "x-taquin-seed";
 
-/// What requests for one board or several accept in the other form.
+/// Sentences about the media types that other requests for boards have.
 const SEVERAL_AS_TEXT: &str = "`as=line` is text/plain for any number of boards.";
 const SEVERAL_AS_LINES: &str = "Several boards, with `count`, are application/x-ndjson.";
 
@@ -55,7 +55,7 @@ pub(crate) async fn random(
     headers: HeaderMap,
     input: RequestFields,
 ) -> Result<Response, Problem> {
-    let mut query = RandomQuery::read(input)?;
+    let query = RandomQuery::read(input)?;
     let media_type = match query.form {
         Some(As::Text | As::Line) => MediaType::Text,
         Some(As::Svg) => MediaType::Svg,
@@ -80,19 +80,15 @@ pub(crate) async fn random(
     };
     let body = reserved_if_long(&service, body)?;
     let cache_control = if query.seed.is_some() { Document::AN_HOUR } else { Document::NO_STORE };
-    let mut get_target = query.get_target.take();
-    if let (Some(target), None) = (&mut get_target, &query.seed) {
-        target.add("seed", &seed);
-    }
     let document = Document::new(media_type.content_type(), cache_control, body);
-    let mut response = document.response_to(&method, &headers, get_target);
+    let mut response = document.response_to(&method, &headers);
     if let Ok(seed) = HeaderValue::try_from(utf8_percent_encode(&seed, &NOT_IN_HEADER).to_string()) {
         response.headers_mut().insert(X_TAQUIN_SEED, seed);
     }
     Ok(response)
 }
 
-/// The seed of each board: the given one, or with its index if there are several.
+/// The seed of each board: the given seed, with an index if several boards are requested.
 fn seeds(seed: &str, count: usize) -> Vec<String> {
     if count == 1 { vec![seed.to_owned()] } else { (0..count).map(|index| format!("{seed}/{index}")).collect() }
 }

@@ -2,13 +2,15 @@
 
 use axum::http::{HeaderMap, Method};
 use axum::response::Response;
+use taquin_bulk::fields::{BOARD_FIELDS, board_and_goal};
+use taquin_bulk::{parity, reason, sentence};
 use taquin_solver::Reachability;
 
 use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose};
-use crate::http::problem::{Problem, sentence};
-use crate::http::reply::{Rows, grid, json, parity, picture, reason};
-use crate::http::request::{BOARD_FIELDS, FieldReader, RequestFields, board_and_goal};
+use crate::http::problem::Problem;
+use crate::http::reply::{Rows, grid, json, picture};
+use crate::http::request::RequestFields;
 
 #[derive(Debug, serde::Serialize)]
 struct SolvableReply {
@@ -25,10 +27,10 @@ struct SolvableReply {
 /// Handles GET and POST.
 pub(crate) async fn solvable(method: Method, headers: HeaderMap, input: RequestFields) -> Result<Response, Problem> {
     let media_type = choose(&headers, &[MediaType::Json, MediaType::Text, MediaType::Svg])?;
-    let mut fields = FieldReader::new(input, &BOARD_FIELDS);
+    let mut fields = input.reader(&BOARD_FIELDS);
     let boards = board_and_goal(&mut fields);
     let verdict = boards.and_then(|(board, goal)| Some((board, goal, Reachability::between(&board, &goal).ok()?)));
-    let ((board, goal, reachability), get_target) = fields.finish_with_target(verdict)?;
+    let (board, goal, reachability) = fields.finish(verdict)?;
     let detail = sentence(&reachability.to_string());
     let body = match media_type {
         MediaType::Text => {
@@ -48,5 +50,5 @@ pub(crate) async fn solvable(method: Method, headers: HeaderMap, input: RequestF
         }),
     };
     let document = Document::new(media_type.content_type(), Document::AN_HOUR, body);
-    Ok(document.response_to(&method, &headers, get_target))
+    Ok(document.response_to(&method, &headers))
 }

@@ -5,21 +5,17 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::{HeaderMap, Method};
 use axum::response::Response;
+use taquin_bulk::fields::{BOARD_FIELDS, FieldReader, LIMIT_FIELDS, board_and_goal, concat, limits};
+use taquin_bulk::{ErrorKind, FieldError, RequestedLimits, counted, sentence};
 use taquin_solver::solver::AttemptCheck;
 use taquin_solver::{Attempt, AttemptedMove, Board, Distance, IllegalMove, Path, Size, Step, Tile, named};
 
-use crate::http::get_target::GetTarget;
 use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose};
-use crate::http::problem::{Problem, ProblemKind, RequestError, sentence};
-use crate::http::reply::{
-    DistanceReply, LengthsReply, Letter, Rows, analysis_failure, counted, grid, json, reserved_if_long,
-};
-use crate::http::request::{
-    BOARD_FIELDS, FieldReader, LIMIT_FIELDS, MAX_MOVES, RequestFields, board_and_goal, concat, is_exact_known, limits,
-    moves,
-};
-use crate::service::{AnalysisParts, RequestedLimits, Service};
+use crate::http::problem::Problem;
+use crate::http::reply::{DistanceReply, LengthsReply, Letter, Rows, analysis_failure, grid, json, reserved_if_long};
+use crate::http::request::{MAX_MOVES, RequestFields, is_exact_known, moves};
+use crate::service::{AnalysisParts, Service};
 
 const FIELDS: [&str; BOARD_FIELDS.len() + LIMIT_FIELDS.len() + 5] =
     concat(&[&BOARD_FIELDS, &LIMIT_FIELDS, &["moves", "tiles", "notation", "include", "exact"]]);
@@ -33,7 +29,7 @@ pub(crate) enum Include {
 
 named!(Include { Steps => "steps" });
 
-/// Maximum number of moves whose distances are listed. They take half a megabyte of JSON.
+/// Maximum number of moves whose distances are listed. The list then takes half a megabyte of JSON.
 const MAX_STEPS: usize = 5_000;
 
 #[derive(Debug, serde::Serialize)]
@@ -66,7 +62,7 @@ struct StepReply {
     mv: Letter,
     tile: Tile,
     remaining: DistanceReply,
-    /// Whether the move leads away from the goal; unknown if the lengths are.
+    /// Whether the move leads away from the goal; unknown if the lengths are unknown.
     mistake: Option<bool>,
     /// Moves that the mistake costs.
     cost: Option<u32>,
@@ -88,7 +84,6 @@ struct VerifyBody {
     attempt: Attempt,
     parts: AnalysisParts,
     limits: RequestedLimits,
-    get_target: Option<GetTarget>,
 }
 
 /// Handles GET and POST.
@@ -99,7 +94,7 @@ pub(crate) async fn verify(
     input: RequestFields,
 ) -> Result<Response, Problem> {
     let media_type = choose(&headers, &[MediaType::Json, MediaType::Text])?;
-    let VerifyBody { board, goal, attempt, parts, limits, get_target } = VerifyBody::read(input)?;
+    let VerifyBody { board, goal, attempt, parts, limits } = VerifyBody::read(input)?;
     let check = service.check_attempt((board, goal), attempt, parts, limits).await;
     let reply = VerifyReply::new(board, goal, &check.map_err(|error| analysis_failure(&error, INSTEAD))?);
     let body = match media_type {
@@ -108,15 +103,15 @@ pub(crate) async fn verify(
     };
     let body = reserved_if_long(&service, body)?;
     let document = Document::new(media_type.content_type(), Document::AN_HOUR, body);
-    Ok(document.response_to(&method, &headers, get_target))
+    Ok(document.response_to(&method, &headers))
 }
 
-/// What to do if an optimal length cannot be proven in time.
+/// Advice for an optimal length that cannot be proven in time.
 const INSTEAD: &str = "omit `exact` and `include`: the bounds are known without a search";
 
 impl VerifyBody {
     fn read(input: RequestFields) -> Result<Self, Problem> {
-        let mut fields = FieldReader::new(input, &FIELDS);
+        let mut fields = input.reader(&FIELDS);
         let boards = board_and_goal(&mut fields);
         let size = boards.map(|(board, _)| board.size());
         let attempt = attempt(&mut fields, size);
@@ -125,17 +120,17 @@ impl VerifyBody {
         if steps && attempt.as_ref().is_some_and(|attempt| attempt.len() > MAX_STEPS) {
             let detail =
                 format!("the distance after each of more than {MAX_STEPS} moves is not listed; give fewer moves");
-            fields.report(ProblemKind::UnsupportedCombination, RequestError::new("/include", "unsupported", detail));
+            fields.report(ErrorKind::UnsupportedCombination, FieldError::new("/include", "unsupported", detail));
         }
         if let Some(size) = size.filter(|size| exact && !is_exact_known(*size)) {
             let detail = format!(
                 "optimal lengths are proven on boards of up to 16 cells, not on {size} boards; omit `exact` for bounds"
             );
-            fields.report(ProblemKind::UnsupportedCombination, RequestError::new("/exact", "unsupported", detail));
+            fields.report(ErrorKind::UnsupportedCombination, FieldError::new("/exact", "unsupported", detail));
         }
         let limits = limits(&mut fields);
-        let (((board, goal), attempt), get_target) = fields.finish_with_target(boards.zip(attempt))?;
-        Ok(Self { board, goal, attempt, parts: AnalysisParts { exact, steps }, limits, get_target })
+        let ((board, goal), attempt) = fields.finish(boards.zip(attempt))?;
+        Ok(Self { board, goal, attempt, parts: AnalysisParts { exact, steps }, limits })
     }
 }
 
@@ -197,7 +192,7 @@ fn listed(start: &Board, path: &Path, of_start: Distance, distances: &[Distance]
     let step = |(step, after): (Step, &Distance)| {
         let mistake = before.length.zip(after.length).map(|(before, after)| after > before);
         before = *after;
-        // The move itself and the one that undoes it.
+        // The move itself and the move that undoes it.
         let cost = mistake.map(|is_mistake| if is_mistake { 2 } else { 0 });
         StepReply { mv: Letter(step.mv), tile: step.tile, remaining: (*after).into(), mistake, cost }
     };

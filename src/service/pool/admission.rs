@@ -1,4 +1,4 @@
-//! Admission control: the bound on jobs in the pool, and the Retry-After estimate for rejected ones.
+//! Admission control: bounds the jobs in the pool, and estimates Retry-After for rejected ones.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -20,15 +20,15 @@ pub(crate) struct Admission {
 #[derive(Debug, Default)]
 struct AdmittedJobs {
     arrivals: u64,
-    /// The deadline of each admitted job, by which it has ended, and its number.
+    /// The deadline and number of each admitted job. A job ends by its deadline.
     deadlines: BTreeSet<(Instant, u64)>,
-    /// The times at which rejected clients were asked to retry.
+    /// The retry times given to rejected clients.
     retry_times: VecDeque<Instant>,
-    /// When a job that had a worker last ended.
+    /// Time at which a job with a worker last ended.
     last_end: Option<Instant>,
 }
 
-/// Admission of one job; dropping it admits another one.
+/// Admission of one job. Dropping it admits another one.
 #[derive(Debug)]
 pub(crate) struct AdmissionPermit {
     admission: Arc<Admission>,
@@ -44,7 +44,7 @@ impl Drop for AdmissionPermit {
 impl Admission {
     /// Upper bound of the Retry-After estimate.
     const MAX_RETRY_AFTER: Duration = Duration::from_secs(300);
-    /// Number of seconds over which clients that share a place are spread.
+    /// Seconds over which clients with the same retry time are spread.
     const SPREAD_SECONDS: u64 = 4;
 
     pub(crate) fn new(capacity: usize, workers: usize) -> Arc<Self> {
@@ -56,7 +56,7 @@ impl Admission {
         })
     }
 
-    /// Admits a job that ends by its deadline, or returns the time to wait before a retry.
+    /// Admits a job that ends by its deadline, or returns the Retry-After estimate.
     pub(crate) fn try_admit(self: &Arc<Self>, deadline: Instant) -> Result<AdmissionPermit, Duration> {
         let mut admitted = self.admitted();
         if admitted.deadlines.len() >= self.capacity {
@@ -68,7 +68,7 @@ impl Admission {
         Ok(AdmissionPermit { admission: Arc::clone(self), key })
     }
 
-    /// Adds the worker time of a job that ended to the moving average.
+    /// Adds the worker time of an ended job to the moving average.
     pub(crate) fn record_duration(&self, worked: Duration) {
         let (micros, average) = (worked.as_micros() as u64, self.average_micros.load(Ordering::Relaxed));
         let average = if average == 0 { micros } else { (7 * average + micros) / 8 };
@@ -81,13 +81,12 @@ impl Admission {
         self.retry_after(&mut self.admitted(), deadline)
     }
 
-    /// Estimates when a place will be free for a rejected client.
+    /// Estimates when a rejected client can get a place.
     ///
-    /// Each client gets the time of another place, so that they do not all retry at once: the n-th client that is still
-    /// to retry gets the time at which n places are free. Clients beyond the number of places share these times, some
-    /// seconds apart, because it cannot be foreseen how long the jobs that get the places will take. So the estimate
-    /// never exceeds the time at which the last of the admitted jobs has ended by much, however often clients are
-    /// rejected before.
+    /// Each client gets another place, so that not all retry at once: the n-th client with a pending retry gets the
+    /// time at which n places are free. Further clients share these times, some seconds apart, because the run time of
+    /// the next jobs is unknown. So the estimate hardly exceeds the end of the last admitted job, however many clients
+    /// were rejected.
     fn retry_after(&self, admitted: &mut AdmittedJobs, deadline: Instant) -> Duration {
         let now = Instant::now();
         admitted.retry_times.retain(|retry_time| *retry_time > now);
@@ -98,19 +97,19 @@ impl Admission {
         let wait = self.likely(admitted, now, nth as u32).map_or(latest, |likely| latest.min(likely));
         let apart = Duration::from_secs((before / places) as u64 % Self::SPREAD_SECONDS);
         let wait = (wait.max(Duration::from_secs(1)) + apart).min(Self::MAX_RETRY_AFTER);
-        // Bounds memory: more retry times change the estimate little.
+        // Bounds memory. More retry times change the estimate little.
         if admitted.retry_times.len() < 4 * self.capacity.max(64) {
             admitted.retry_times.push_back(now + wait);
         }
         wait
     }
 
-    /// The time until n + 1 more jobs have ended, at the rate at which jobs ended recently. None if no job has ended,
-    /// or none for so long that this rate no longer holds: then the jobs that run are longer than those before.
+    /// The time until n + 1 more jobs have ended, at the recent rate. None before the first end, and after a long time
+    /// without one: the running jobs are longer than the average then.
     fn likely(&self, admitted: &AdmittedJobs, now: Instant, nth: u32) -> Option<Duration> {
         let since_last = now.saturating_duration_since(admitted.last_end?);
         let average = Duration::from_micros(self.average_micros.load(Ordering::Relaxed));
-        // One and a half times the average, because averages are often exceeded.
+        // Uses one and a half times the average, which jobs often exceed.
         let interval = average.saturating_mul(3) / (2 * self.workers);
         let is_recent = since_last <= (2 * interval).max(Duration::from_secs(1));
         (is_recent && !average.is_zero()).then(|| interval.saturating_mul(nth + 1))

@@ -1,4 +1,4 @@
-//! Cancellation of a search whose clients have left.
+//! Cancels a search whose clients have all disconnected.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,24 +6,24 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::scheduler::Scheduler;
 use crate::service::metrics::{JobPhase, Metrics};
 
-/// Cancels a search, queued or running, when its future is dropped: every client that waited for it has left.
+/// Cancels a queued or running search when its future is dropped, because its last client has disconnected.
 pub(crate) struct CancelOnDrop {
     scheduler: Arc<Scheduler>,
     metrics: Metrics,
     cancel: Arc<AtomicBool>,
-    /// The number of the run permit, once the search runs.
+    /// Number of the run permit, once the search runs.
     number: Option<u64>,
     is_armed: bool,
 }
 
 impl CancelOnDrop {
-    /// Guards a queued search, which stops when `cancel` is raised.
+    /// Guards a queued search. Dropping the guard raises `cancel`.
     pub(crate) fn new(scheduler: &Arc<Scheduler>, metrics: &Metrics, cancel: &Arc<AtomicBool>) -> Self {
         let (scheduler, cancel) = (Arc::clone(scheduler), Arc::clone(cancel));
         Self { scheduler, metrics: metrics.clone(), cancel, number: None, is_armed: true }
     }
 
-    /// Records that the search runs, with the number of its run permit.
+    /// Records the search's run permit.
     pub(crate) fn set_running(&mut self, number: u64) {
         self.number = Some(number);
     }
@@ -33,7 +33,7 @@ impl CancelOnDrop {
         self.number = None;
     }
 
-    /// Disarms the guard, because the search has ended or was rejected.
+    /// Disarms the guard: the search has ended or was rejected.
     pub(crate) fn disarm(&mut self) {
         self.is_armed = false;
     }

@@ -1,25 +1,30 @@
 //! The log line of a job.
 
-use taquin_solver::{Named, SearchRequest};
+use taquin_solver::{Named, SearchRequest, Size};
 use tracing::Level;
 
 use crate::service::job::{Report, ServiceError};
 
-/// Logs the end of a job, with the fields that docs/LOGGING.md lists.
-pub(crate) fn write(job: &SearchRequest, report: &Result<Report, ServiceError>) {
-    let report = match report {
-        Ok(report) => report,
-        Err(error) => {
-            tracing::event!(target: "taquin::job", Level::ERROR, puzzle.size = job.puzzle.size().name(), puzzle.start = %job.puzzle.start(), %error, "job failed");
-            return;
-        }
-    };
+/// Logs a job that failed because of a bug.
+pub(crate) fn failed(job: &SearchRequest, error: &ServiceError) {
+    tracing::event!(
+        target: "taquin::job",
+        Level::ERROR,
+        puzzle.size = job.puzzle.size().name(),
+        puzzle.start = %job.puzzle.start(),
+        %error,
+        "job failed"
+    );
+}
+
+/// Logs a job that finished, with the fields that docs/LOGGING.md lists.
+pub(crate) fn finished(size: Size, report: &Report) {
     tracing::event!(
         target: "taquin::job",
         Level::INFO,
-        // A string literal is recorded as it is; format arguments would be formatted.
+        // tracing records a literal as it is, and formats any other message.
         message = "job finished",
-        puzzle.size = job.puzzle.size().name(),
+        puzzle.size = size.name(),
         search.algorithm = report.algorithm.name(),
         search.heuristic = report.heuristic.name(),
         search.expanded = report.stats.expanded,

@@ -1,4 +1,4 @@
-//! The lane for bulk work: its threads, and whose slice is next.
+//! The lane for bulk work: its threads, and the order of slices.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
@@ -12,18 +12,18 @@ use std::time::{Duration, Instant};
 use parking_lot::{Condvar, Mutex};
 use tracing::Level;
 
-use super::caller_context::CallerContext;
 use super::scheduler::{BulkPermit, Scheduler};
 use super::slice::{BulkWork, Slice, SliceContext, SliceEnd};
 use super::threads::RETRY_WITHOUT_THREAD;
+use super::work_task::CallerContext;
 use crate::service::job::{Overload, ServiceError};
 use crate::service::metrics::{Metrics, Refusal};
 use crate::service::thread_priority::lower_thread_priority;
 
-/// Runs the slices of bulk work, on threads of its own, with the workers that no job could use.
+/// Runs slices of bulk work on its own threads, with workers that no job could use.
 ///
-/// The works take turns: each thread takes a worker, runs a slice of the first work of the rotation, and gives the
-/// worker back. The threads are created when there is work, and end soon after the last one.
+/// Works take turns: a thread takes a worker, runs a slice of the first work in the rotation, and returns the worker.
+/// Threads start with the first work, and end soon after the last.
 #[derive(Debug)]
 pub(crate) struct BulkLane(Arc<Shared>);
 
@@ -44,26 +44,26 @@ struct Shared {
 
 #[derive(Debug, Default)]
 struct LaneState {
-    /// Works that are not over, by number, which rises with their arrival.
+    /// Unfinished works, by arrival number.
     works: BTreeMap<u64, Entry>,
     arrivals: u64,
-    /// Works that may have something to do, in the order of their turns.
+    /// Works that may have a slice to run, in turn.
     rotation: VecDeque<u64>,
     threads: usize,
     /// Threads that wait for work.
     idle: usize,
-    /// Slices that have begun and not ended.
+    /// Running and paused slices.
     slices: usize,
     is_closed: bool,
 }
 
-/// Bulk work that is not over.
+/// Unfinished bulk work.
 struct Entry {
     work: Arc<dyn BulkWork>,
     cancel: Arc<AtomicBool>,
     caller: CallerContext,
     since: Instant,
-    /// How often something to do was announced, by a slice or by the handle.
+    /// Number of wake-ups, by slices and by the handle.
     wakes: u64,
     is_in_rotation: bool,
 }
@@ -74,11 +74,11 @@ struct Turn {
     work: Arc<dyn BulkWork>,
     cancel: Arc<AtomicBool>,
     caller: CallerContext,
-    /// The wakes before the slice.
+    /// Number of wake-ups before the slice.
     wakes: u64,
 }
 
-/// Creates a thread that runs this.
+/// Creates a thread.
 type Spawn = fn(Box<dyn FnOnce() + Send>) -> io::Result<()>;
 
 /// Time after which an idle thread ends.
@@ -87,9 +87,9 @@ const IDLE_TIME: Duration = Duration::from_millis(200);
 /// Bulk work in progress.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct BulkLoad {
-    /// Works that are not over.
+    /// Unfinished works.
     pub works: usize,
-    /// Slices that have begun and not ended, with a worker or paused.
+    /// Slices begun and not ended, with a worker or paused.
     pub slices: usize,
     /// Age of the oldest work.
     pub oldest: Duration,
@@ -116,7 +116,7 @@ pub enum BulkError {
 }
 
 impl BulkLane {
-    /// Creates a lane of at most `max` threads, without work. `cancel_all` ends all work.
+    /// Creates a lane of at most `max` threads. `cancel_all` ends all work.
     pub(crate) fn new(scheduler: &Arc<Scheduler>, metrics: &Metrics, max: usize, cancel_all: &Arc<AtomicBool>) -> Self {
         Self::with_spawn(scheduler, metrics, max, cancel_all, |run| {
             Builder::new().name("taquin-bulk".to_owned()).spawn(run).map(drop)
@@ -168,14 +168,14 @@ impl BulkLane {
         Err(ServiceError::Overloaded { retry_after: RETRY_WITHOUT_THREAD, cause: Overload::NoThread }.into())
     }
 
-    /// Works and slices in progress.
+    /// Counts works and slices in progress.
     pub(crate) fn load(&self) -> BulkLoad {
         let state = self.0.state.lock();
         let oldest = state.works.first_key_value().map_or(Duration::ZERO, |(_, oldest)| oldest.since.elapsed());
         BulkLoad { works: state.works.len(), slices: state.slices, oldest }
     }
 
-    /// Accepts no more work, and ends all of it. The caller has raised the flag that stops the slices.
+    /// Ends all work, and rejects more. The caller has raised the flag that stops slices.
     pub(crate) fn close(&self) {
         let works = {
             let mut state = self.0.state.lock();
@@ -197,10 +197,10 @@ impl Drop for BulkLane {
 }
 
 impl BulkHandle {
-    /// Announces that there is something to do after [`SliceEnd::Idle`].
+    /// Announces new work after [`SliceEnd::Idle`].
     pub fn wake(&self) {
         self.lane.state.lock().wake(self.number);
-        // As long as there is work, there is a thread.
+        // A work in the rotation always has a thread.
         self.lane.provide();
     }
 }
@@ -210,7 +210,7 @@ impl Drop for BulkHandle {
         self.cancel.store(true, Ordering::Relaxed);
         let removed = self.lane.state.lock().remove(self.number);
         self.lane.scheduler.wake_bulk();
-        // The work may own much, so it is dropped without the lock.
+        // A work may own much, so it is dropped outside the lock.
         drop(removed);
     }
 }
@@ -220,13 +220,13 @@ impl Shared {
         self.may_begin(&self.state.lock())
     }
 
-    /// True if there is a next turn. After the flag that stops the slices none begins, although their works are still
-    /// in the rotation until the lane is closed.
+    /// True if a slice may begin. After `cancel_all` none begins, although the rotation keeps its works until the lane
+    /// is closed.
     fn may_begin(&self, state: &LaneState) -> bool {
         !state.rotation.is_empty() && !self.cancel_all.load(Ordering::Relaxed)
     }
 
-    /// Wakes or creates a thread for the next turn, if there is one. Returns false if there is no thread at all.
+    /// Wakes or creates a thread for the next turn, if there is one. Returns false if the lane has no thread.
     fn provide(self: &Arc<Self>) -> bool {
         {
             let mut state = self.state.lock();
@@ -252,21 +252,21 @@ impl Shared {
         left > 0
     }
 
-    /// Runs turns until there have been none for a while.
+    /// Runs turns until the thread has been idle for a while.
     fn run(self: Arc<Self>) {
         lower_thread_priority();
         while self.wait_for_turn() {
             if let Some(permit) = self.scheduler.bulk_permit(&|| !self.has_turn())
                 && let Some(turn) = self.take_turn()
             {
-                // A thread that has its worker leaves the next one to another thread.
+                // This thread has its worker; the next turn needs another thread.
                 self.provide();
                 self.run_turn(turn, permit);
             }
         }
     }
 
-    /// Waits for a turn. Returns false if the thread is to end. As long as there is work, a thread waits for it.
+    /// Waits for a turn. Returns false if the thread must end. While work is left, one thread always waits.
     fn wait_for_turn(&self) -> bool {
         let mut state = self.state.lock();
         while !self.may_begin(&state) {
@@ -287,7 +287,7 @@ impl Shared {
         if self.may_begin(&state) { state.take_turn() } else { None }
     }
 
-    /// Runs a slice, and counts and logs it.
+    /// Runs a slice, counts it, and logs it.
     fn run_turn(&self, turn: Turn, permit: BulkPermit) {
         let Turn { number, work, cancel, caller, wakes } = turn;
         let run = || work.run_slice(&SliceContext::new(&permit, [&cancel, &self.cancel_all]));
@@ -313,7 +313,7 @@ impl Shared {
         self.state.lock().slices -= 1;
     }
 
-    /// Tells work that it is over. A panic of it must not end the lane.
+    /// Aborts a work. A panic in its `aborted` must not end the lane.
     fn abort(&self, work: &dyn BulkWork, error: ServiceError) {
         if catch_unwind(AssertUnwindSafe(|| work.aborted(error))).is_err() {
             self.metrics.panicked();
@@ -329,7 +329,7 @@ impl LaneState {
         self.arrivals
     }
 
-    /// Puts a work into the rotation, unless it is over.
+    /// Puts a work into the rotation, unless it has ended.
     fn wake(&mut self, number: u64) {
         let Some(entry) = self.works.get_mut(&number) else { return };
         entry.wakes += 1;
@@ -339,7 +339,7 @@ impl LaneState {
         }
     }
 
-    /// Takes the first turn. Its work is the last from now on, so that several threads may serve it.
+    /// Takes the first turn, and moves its work to the end, so that several threads may serve it.
     fn take_turn(&mut self) -> Option<Turn> {
         let number = self.rotation.pop_front()?;
         self.rotation.push_back(number);
@@ -349,10 +349,10 @@ impl LaneState {
         Some(Turn { number, work, cancel, caller, wakes: *wakes })
     }
 
-    /// Keeps a work in the rotation after a slice that began at so many wakes, or removes it.
+    /// Keeps a work in the rotation, or removes it, after a slice that began at `wakes` wake-ups.
     fn end_turn(&mut self, number: u64, end: SliceEnd, wakes: u64) {
         match end {
-            // Another slice may have found nothing only because this one had it.
+            // A parallel slice may have gone idle only because this one held the last chunk.
             SliceEnd::More => self.wake(number),
             SliceEnd::Idle => {
                 if let Some(entry) = self.works.get_mut(&number).filter(|entry| entry.wakes == wakes) {

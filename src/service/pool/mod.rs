@@ -1,7 +1,6 @@
 //! The worker pool: from a submitted job to its report.
 
 mod admission;
-mod caller_context;
 mod cancel_on_drop;
 mod job_log;
 mod lane;
@@ -29,7 +28,6 @@ use tokio::sync::watch;
 use tokio::time::timeout_at;
 
 use admission::{Admission, AdmissionPermit};
-use caller_context::CallerContext;
 use cancel_on_drop::CancelOnDrop;
 use lane::BulkLane;
 use prepared_job::{PreparedJob, TablesAtHand, prepare};
@@ -38,7 +36,7 @@ use result_cache::{ResultCache, SharedSearch};
 use scheduler::{Arrival, Cancellation, Need, RunPermit, Scheduler, Trial};
 use searcher::{SearchEnd, SearchTask, Searcher};
 use threads::{JobThreads, NoThread, RETRY_WITHOUT_THREAD};
-use work_task::WorkTask;
+use work_task::{CallerContext, WorkTask};
 
 pub use lane::{BulkError, BulkHandle, BulkLoad};
 pub use progress::FoundSolution;
@@ -51,10 +49,10 @@ use crate::service::job::{Answer, BeforeSearchHook, Origin, Overload, Report, Se
 use crate::service::metrics::{Metrics, Refusal};
 use crate::service::tables::Tables;
 
-/// Runs jobs on threads of its own, at most one for each worker at a time.
+/// Runs jobs on its own threads, at most one per worker at a time.
 ///
-/// A job is a search, or other work that takes longer than handing it to a thread. It is admitted at once or rejected.
-/// It then waits until its deadline for the scheduler. The admission and run permits move into the closure of the job,
+/// A job is a search, or other work that takes longer than handing it to a thread. It is admitted or rejected at once,
+/// and waits for the scheduler until its deadline. The permits for admission and running move into the job's closure,
 /// so they are released only when it has stopped. A job that has not started is only a future.
 #[derive(Debug)]
 pub struct Pool {
@@ -70,35 +68,35 @@ pub struct Pool {
     cancel_all: Arc<AtomicBool>,
     shutdown: watch::Sender<bool>,
     searcher: Arc<Searcher>,
-    /// Memory of a slice of bulk work, in bytes.
+    /// Memory of a bulk slice, in bytes.
     slice_memory: u64,
 }
 
 /// Sizes of a pool.
 #[derive(Clone, Copy, Debug)]
 pub struct PoolSettings {
-    /// Searches that run at a time.
+    /// Concurrent searches.
     pub workers: usize,
-    /// Jobs that may be queued beside them.
+    /// Jobs that may wait in addition.
     pub queue: usize,
-    /// Maximum number of threads: of jobs that run, and of those that are paused.
+    /// Maximum number of threads, for running and paused jobs.
     pub threads: usize,
     /// Memory of all searches.
     pub memory: SearchMemory,
     /// Memory of the result cache, in bytes.
     pub results: u64,
-    /// What bulk work may use.
+    /// Limits of bulk work.
     pub bulk: BulkSettings,
     /// Called before each search.
     pub before_search: Option<BeforeSearchHook>,
 }
 
-/// What bulk work may use.
+/// Limits of bulk work.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct BulkSettings {
-    /// Workers that bulk work may have at a time; 0 turns it off.
+    /// Workers for bulk work at a time; 0 turns it off.
     pub workers: usize,
-    /// Memory of each of its searches, in bytes, beside that of all jobs.
+    /// Memory of each bulk search, in bytes, in addition to the memory of jobs.
     pub search_memory: u64,
 }
 
@@ -146,6 +144,20 @@ impl Pool {
         }
     }
 
+    /// Runs one of several jobs of a request, as [`submit`](Self::submit) does, and logs its line also if it was
+    /// answered at once.
+    ///
+    /// # Errors
+    /// See [`ServiceError`].
+    pub async fn submit_logged(self: &Arc<Self>, job: SearchRequest) -> Result<Answer, ServiceError> {
+        let size = job.puzzle.size();
+        let answer = self.submit(job).await?;
+        if answer.origin == Origin::AtOnce {
+            job_log::finished(size, &answer.report);
+        }
+        Ok(answer)
+    }
+
     /// Runs a job and returns a subscription to its progress once it is admitted or finished.
     ///
     /// # Errors
@@ -162,7 +174,7 @@ impl Pool {
         self.reject_while_draining()?;
         if self.is_instant(job) {
             let report = Arc::new(self.searcher.search_at_once(job)?);
-            return Ok(Submitted::Finished(Answer { report, origin: Origin::Search }));
+            return Ok(Submitted::Finished(Answer { report, origin: Origin::AtOnce }));
         }
         if let Some(report) = self.results.find(job) {
             self.metrics.answered_from(Origin::Cached);
@@ -175,8 +187,8 @@ impl Pool {
         Ok(Submitted::Running(search, origin))
     }
 
-    /// Runs work that is not one search: on this thread if it takes less than half a millisecond, otherwise as
-    /// [`run_work`](Self::run_work) does.
+    /// Runs work other than a search: on this thread if it takes less than half a millisecond, otherwise with
+    /// [`run_work`](Self::run_work).
     ///
     /// # Errors
     /// See [`ServiceError`].
@@ -189,12 +201,11 @@ impl Pool {
         if is_instant { Ok(work()) } else { self.run_work(time, 0, move |_| work()).await }
     }
 
-    /// Runs work that is not one search under the admission of searches: with a place, a deadline `time` from now, a
-    /// turn, a thread, and `bytes` of memory for searches that store no nodes.
+    /// Runs work other than a search under the same admission: with a place, a deadline `time` from now, a turn, a
+    /// thread, and `bytes` of memory for searches that store no nodes.
     ///
-    /// The work gets the deadline, the cancel flags and the helpers of a search. Work that may take long checks the
-    /// flags and lets its helpers pause it. If threads are few, it is stopped by a flag as a search is, and starts
-    /// anew.
+    /// The work receives the deadline, the cancel flags and the helpers of a search. Long work must check the flags,
+    /// and let its helpers pause it. If threads are few, a flag stops it like a search, and it starts anew.
     ///
     /// Dropping the future dequeues the work, or raises its cancel flag. Resumes a panic of the work.
     ///
@@ -268,8 +279,8 @@ impl Pool {
         self.threads.run(run).await
     }
 
-    /// Registers bulk work, which runs beside all jobs, with workers that no job could use. It runs until it is done or
-    /// its handle is dropped.
+    /// Registers bulk work, which uses workers that no job could use. It runs until it is done or its handle is
+    /// dropped.
     ///
     /// # Errors
     /// See [`BulkError`].
@@ -323,11 +334,11 @@ impl Pool {
         let report = self.search(search, caller, &mut guard).await;
         guard.disarm();
         let report = Report { tables_were_late: tables == TablesAtHand::Weaker, ..report? };
-        // Only the end of the grace period cancels a job that has a caller.
+        // Only the end of the grace period cancels a job with callers.
         if report.stopped == Some(StopReason::Cancelled) { Err(ServiceError::ShuttingDown) } else { Ok(report) }
     }
 
-    /// Runs a search when its turn comes. After a trial that was stopped, it waits for another turn and starts anew.
+    /// Runs a search in its turn. A search stopped after its trial waits for another turn and starts anew.
     async fn search(
         self: &Arc<Self>,
         mut search: SearchTask,
@@ -374,7 +385,7 @@ impl Pool {
         })
     }
 
-    /// Counts a job whose deadline passed in the queue, and returns the error.
+    /// Counts a job whose deadline passed in the queue. Returns the error.
     fn waited(&self, submitted: Instant, cancellation: &Cancellation, cause: Overload) -> ServiceError {
         self.metrics.refused(Refusal::Waited);
         self.metrics.waited(submitted.elapsed());
@@ -419,8 +430,8 @@ impl Pool {
         .await
     }
 
-    /// True if solving the job costs less than handing it to another thread. It then runs on this thread and takes no
-    /// capacity from searches (docs/adr/0010).
+    /// True if solving the job costs less than handing it to another thread. Such a job runs on this thread, and takes
+    /// no capacity (docs/adr/0010).
     fn is_instant(&self, job: &SearchRequest) -> bool {
         let (size, goal_blank) = (job.puzzle.size(), job.puzzle.goal().blank());
         job.plan.is_instant() && job.records.solutions.is_none() && self.tables.small().has_distances(size, goal_blank)
@@ -437,7 +448,7 @@ impl Pool {
         self.results.usage()
     }
 
-    /// True once jobs are rejected because the service shuts down.
+    /// True once jobs are rejected because of a shutdown.
     pub fn is_draining(&self) -> bool {
         self.is_draining.load(Ordering::Acquire)
     }
@@ -447,7 +458,7 @@ impl Pool {
         self.is_draining.store(true, Ordering::Release);
     }
 
-    /// Stops every search, ends every wait for one, and ends all bulk work.
+    /// Stops all searches, all waits, and all bulk work.
     pub fn cancel_all(&self) {
         self.cancel_all.store(true, Ordering::Relaxed);
         self.shutdown.send_replace(true);

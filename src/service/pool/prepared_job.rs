@@ -1,4 +1,4 @@
-//! The wait for the pattern tables of a job.
+//! Loads the pattern tables of a job.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -16,35 +16,35 @@ use crate::service::tables::{MIN_STAY, TableShortage, Tables};
 /// A job with its pattern tables.
 pub(crate) struct PreparedJob {
     pub(crate) job: SearchRequest,
-    /// None if the job needs none, does without, or has no time left for them.
+    /// None if the job needs no tables, runs without, or has no time left.
     pub(crate) patterns: Option<Arc<PatternTables>>,
     pub(crate) tables: TablesAtHand,
 }
 
-/// The tables of a job, compared with those that it would have at another time.
+/// Strength of the loaded tables, compared with the tables of the same job at another time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum TablesAtHand {
-    /// The same at any time.
+    /// Equal at any time.
     Usual,
-    /// Weaker ones, or none.
+    /// Weaker tables, or none.
     Weaker,
-    /// The job's time ran out before they were loaded.
+    /// Not loaded: the job's time ran out.
     TooLate,
 }
 
-/// Loads the pattern tables that a job needs. A job whose heuristic is open does without them if there is no memory; on
-/// a large board it waits for their build for a part of its time only.
+/// Loads the pattern tables of a job. A job with a free choice of heuristic runs without them if memory is short, and
+/// on a large board waits for their build only for a fraction of its time.
 ///
-/// Two kinds of jobs wait for stronger tables that are being built: one that requires an optimal solution on a large
-/// board, because they save more time than they cost; and one with a limit on expansions, because its result must
-/// not depend on when it is asked for.
+/// Two kinds of jobs wait for stronger tables under construction: a job that requires an optimal solution on a large
+/// board, because the tables save more time than their build costs; and a job with a limit on expansions, because its
+/// result must not depend on the time of the request.
 pub(crate) async fn prepare(
     tables: &Tables,
     metrics: &Metrics,
     job: SearchRequest,
     submitted: Instant,
 ) -> Result<PreparedJob, ServiceError> {
-    /// Divisor of the time limit: the longest wait for tables that a job can do without.
+    /// Divisor of the time limit: longest wait for optional tables.
     const SHARE: u32 = 4;
     let SearchRequest { puzzle, plan, limits, .. } = &job;
     let (size, goal_blank) = (puzzle.size(), puzzle.goal().blank());

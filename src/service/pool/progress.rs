@@ -13,18 +13,18 @@ use tokio::sync::{OnceCell, SetOnce, broadcast};
 pub struct FoundSolution {
     /// The moves.
     pub path: Path,
-    /// Proven lower bound on the solution length at that time.
+    /// Proven lower bound on the solution length at the time.
     pub lower_bound: u32,
     /// Time since the submission.
     pub elapsed: Duration,
 }
 
-/// Progress of one search, for any number of subscribers. The search never waits for them.
+/// Progress of one search, for any number of subscribers. The search never waits for a subscriber.
 #[derive(Debug)]
 pub(crate) struct SearchProgress {
     since: Instant,
     admitted: SetOnce<()>,
-    /// Set once the initial solution is reported, if there is one.
+    /// Set once the initial solution, if any, is reported.
     pub(crate) initial: OnceCell<()>,
     expanded: AtomicU64,
     generated: AtomicU64,
@@ -36,14 +36,14 @@ pub(crate) struct SearchProgress {
 #[derive(Debug, Default)]
 struct FoundSolutions {
     best: Option<Arc<FoundSolution>>,
-    /// Created with the first subscriber.
+    /// Created for the first subscriber.
     sender: Option<broadcast::Sender<Arc<FoundSolution>>>,
 }
 
-/// Solutions buffered for a subscriber. One that falls further behind loses the oldest.
+/// Solutions buffered for a subscriber. A slower subscriber loses the oldest ones.
 const CHANNEL_CAPACITY: usize = 64;
 
-/// Stands for no threshold.
+/// Means that there is no threshold.
 const NO_THRESHOLD: u32 = u32::MAX;
 
 impl Default for SearchProgress {
@@ -64,7 +64,7 @@ impl Default for SearchProgress {
 impl SearchProgress {
     /// Records that the pool has admitted the search.
     pub(crate) fn set_admitted(&self) {
-        // It is set already.
+        // A second call has no effect.
         let _ = self.admitted.set(());
     }
 
@@ -78,7 +78,7 @@ impl SearchProgress {
         self.since.elapsed()
     }
 
-    /// The current counters. None but the threshold ever falls, unless wrong tables raised the bound.
+    /// The current counters. Only the threshold may fall, and a bound that damaged tables raised.
     pub(crate) fn progress(&self) -> Progress {
         let threshold = self.threshold.load(Ordering::Relaxed);
         Progress {
@@ -94,7 +94,7 @@ impl SearchProgress {
         self.lower_bound.load(Ordering::Relaxed)
     }
 
-    /// Returns the best solution so far, and a receiver of all shorter ones to come.
+    /// Returns the best solution so far, and a receiver of all later ones.
     pub(crate) fn subscribe(&self) -> (Option<Arc<FoundSolution>>, broadcast::Receiver<Arc<FoundSolution>>) {
         let mut solutions = self.solutions();
         let sender = solutions.sender.get_or_insert_with(|| broadcast::Sender::new(CHANNEL_CAPACITY));
@@ -133,7 +133,7 @@ impl Observer for SearchProgress {
         let found = FoundSolution { path: path.clone(), lower_bound: self.lower_bound(), elapsed: self.elapsed() };
         let found = Arc::new(found);
         solutions.best = Some(Arc::clone(&found));
-        // Without subscribers there is nothing to send.
+        // Without subscribers nothing is sent.
         let _ = solutions.sender.as_ref().map(|sender| sender.send(found));
     }
 }

@@ -24,15 +24,14 @@ type Pending = Pin<Box<dyn Future<Output = SearchResult> + Send>>;
 /// Reports of more bytes than this trigger eviction at once.
 const LARGE: usize = 64 << 10;
 
-/// A search that any number of callers wait for and may observe. It is dropped with its last caller.
+/// A search shared by its callers, who may observe it. It is dropped with its last caller.
 #[derive(Debug)]
 pub(crate) struct SharedSearch {
     outcome: Shared<Pending>,
     progress: Arc<SearchProgress>,
 }
 
-/// Caches repeatable reports up to a number of bytes, and runs one search for equal jobs that are submitted at the same
-/// time.
+/// Caches repeatable reports up to a number of bytes, and runs one search for equal concurrent jobs.
 #[derive(Debug)]
 pub(crate) struct ResultCache {
     reports: Cache<SearchRequest, Arc<Report>>,
@@ -82,7 +81,7 @@ impl CacheUsage {
 }
 
 impl ResultCache {
-    /// Creates a cache of at most so many bytes.
+    /// Creates a cache of at most `bytes` bytes.
     pub(crate) fn new(bytes: u64) -> Arc<Self> {
         let weigh =
             |_: &SearchRequest, report: &Arc<Report>| u32::try_from(report.bytes_with_request()).unwrap_or(u32::MAX);
@@ -98,7 +97,7 @@ impl ResultCache {
         self.reports.get(job)
     }
 
-    /// Joins the running search of an equal job, or starts one. The flag is true if it was started.
+    /// Joins the running search of an equal job, or starts one. The flag is true for a new search.
     pub(crate) fn join<F>(
         self: &Arc<Self>,
         job: &SearchRequest,
@@ -133,7 +132,7 @@ impl ResultCache {
 
     fn insert(&self, job: SearchRequest, report: &Arc<Report>) {
         self.reports.insert(job, Arc::clone(report));
-        // Inserts take effect at once; evictions otherwise follow some dozens of inserts later.
+        // Inserts take effect at once, evictions only some dozens of inserts later.
         if report.bytes_with_request() > LARGE {
             self.reports.run_pending_tasks();
         }
@@ -149,7 +148,7 @@ impl ResultCache {
     }
 }
 
-/// Removes a search from the map when it has ended or its last caller has left.
+/// Removes a search from the map once it has ended or its last caller has left.
 struct RemoveOnDrop {
     cache: Arc<ResultCache>,
     job: SearchRequest,
@@ -159,7 +158,7 @@ struct RemoveOnDrop {
 impl Drop for RemoveOnDrop {
     fn drop(&mut self) {
         let mut in_flight = self.cache.in_flight();
-        // An equal job may have been submitted again meanwhile.
+        // An equal job may have been submitted meanwhile.
         if in_flight.get(&self.job).is_some_and(|flight| flight.number == self.number) {
             in_flight.remove(&self.job);
         }

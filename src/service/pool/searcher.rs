@@ -18,7 +18,7 @@ use crate::service::metrics::Metrics;
 use crate::service::spans::SearchSpan;
 use crate::service::tables::Tables;
 
-/// A search, with the admission that it holds until it ends.
+/// A search, with its admission until it ends.
 pub(crate) struct SearchTask {
     pub(crate) job: SearchRequest,
     pub(crate) patterns: Option<Arc<PatternTables>>,
@@ -26,25 +26,25 @@ pub(crate) struct SearchTask {
     pub(crate) progress: Arc<SearchProgress>,
     pub(crate) _admission: AdmissionPermit,
     pub(crate) submitted: Instant,
-    /// The trial after which it was stopped, if it was, and its counters.
+    /// The trial of a stopped search, with its counters.
     pub(crate) trial: Option<(Trial, Stats)>,
 }
 
-/// How the turn of a search ends.
+/// Result of a search's turn.
 pub(crate) enum SearchEnd {
     Finished(Report),
-    /// It was stopped after its trial, and is to start again.
+    /// Stopped after its trial; must start again.
     Stopped(SearchTask),
 }
 
 impl SearchTask {
-    /// Time since the submission, except that of the trial.
+    /// Time since the submission, without the trial.
     pub(crate) fn queued(&self) -> Duration {
         let trial = self.trial.map_or(Duration::ZERO, |(trial, _)| trial.worked());
         self.submitted.elapsed().saturating_sub(trial)
     }
 
-    /// The best solution of the trial. Only anytime search finds one before it ends.
+    /// The best solution of the trial. Only anytime search finds one before its end.
     fn best_of_trial(&self) -> Option<Path> {
         self.trial.filter(|_| self.job.plan.algorithm == Algorithm::Anytime).and_then(|_| self.progress.best())
     }
@@ -70,17 +70,14 @@ impl Searcher {
         Self { tables, metrics, admission, before_search }
     }
 
-    /// Searches without a permit: the board takes microseconds.
+    /// Searches without a permit: the board takes microseconds. Logs only a failure.
     pub(crate) fn search_at_once(&self, job: &SearchRequest) -> Result<Report, ServiceError> {
         let span = SearchSpan::begin();
         let search = solve(job, &*self.tables, Control::default());
-        self.finish(job, report(job, search), span)
+        self.count(job, report(job, search), span)
     }
 
     /// Searches under a permit.
-    ///
-    /// # Errors
-    /// See [`ServiceError`].
     pub(crate) fn search(&self, task: SearchTask, permit: RunPermit) -> Result<SearchEnd, ServiceError> {
         let SearchTask { job, patterns, cancellation, progress, .. } = &task;
         let queued = task.queued();
@@ -108,7 +105,7 @@ impl Searcher {
         let queued = queued + paused;
         self.metrics.waited(queued);
         let report = report.map(|report| {
-            // Every reported bound is proven.
+            // All reported bounds are proven.
             let lower_bound = report.lower_bound.max(progress.lower_bound());
             let elapsed = report.elapsed.saturating_sub(paused);
             let search = taquin_solver::Report { lower_bound, elapsed, ..report.search };
@@ -117,7 +114,7 @@ impl Searcher {
         self.finish(job, report, span).map(SearchEnd::Finished)
     }
 
-    /// Reports a search whose time ran out in the queue from what its trial found, if it had one.
+    /// Reports a search whose time ran out in the queue, with the results of its trial.
     pub(crate) fn report_without_search(&self, search: &SearchTask, queued: Duration) -> Result<Report, ServiceError> {
         let SearchTask { job, progress, trial, .. } = search;
         let span = SearchSpan::begin();
@@ -136,8 +133,18 @@ impl Searcher {
         self.finish(job, report, span)
     }
 
-    /// Adds the percentile to a report, counts the finished job, ends its span and logs its event.
+    /// Counts a job, and logs its line.
     fn finish(
+        &self,
+        job: &SearchRequest,
+        report: Result<Report, ServiceError>,
+        span: SearchSpan,
+    ) -> Result<Report, ServiceError> {
+        self.count(job, report, span).inspect(|report| job_log::finished(job.puzzle.size(), report))
+    }
+
+    /// Adds the percentile to a report, counts the finished job and ends its span. Logs a failure.
+    fn count(
         &self,
         job: &SearchRequest,
         report: Result<Report, ServiceError>,
@@ -145,11 +152,7 @@ impl Searcher {
     ) -> Result<Report, ServiceError> {
         let report = report.map(|report| Report { percentile: self.percentile(job, &report), ..report });
         span.end(job, &report);
-        if let Ok(report) = &report {
-            self.metrics.finished(job, report);
-        }
-        job_log::write(job, &report);
-        report
+        report.inspect(|report| self.metrics.finished(job, report)).inspect_err(|error| job_log::failed(job, error))
     }
 
     /// Percentile of an optimal solution, if the distribution of lengths is known.
@@ -162,7 +165,7 @@ impl Searcher {
     }
 }
 
-/// The report of a search that did not wait.
+/// The report of a search without waiting.
 fn report(job: &SearchRequest, search: Result<taquin_solver::Report, WrongSolution>) -> Result<Report, ServiceError> {
     Ok(Report::new(search?, job.limits))
 }

@@ -1,45 +1,46 @@
-//! Bulk work: many boards in slices, beside all jobs.
+//! Bulk work: many boards in time slices, beside all jobs.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use taquin_bulk::{FailureObserver, LabelControl};
 use taquin_solver::search::{Help, Helpers, MainWork};
 
 use super::scheduler::BulkPermit;
 use crate::service::job::ServiceError;
 use crate::service::metrics::BoardCounts;
 
-/// Work that comes in slices. Several may run at the same time, each on a thread of its own.
+/// Work in time slices. Several slices may run at the same time, each on its own thread.
 pub trait BulkWork: Send + Sync {
-    /// Runs one slice on this thread: boards for about [`SliceContext::TIME`].
+    /// Runs one slice on this thread, for about [`SliceContext::TIME`].
     ///
-    /// Searches get [`SliceContext::cancel`] and [`SliceContext::helpers`]. Between boards that take microseconds, the
+    /// Searches need [`SliceContext::cancel`] and [`SliceContext::helpers`]. Between boards that take microseconds, the
     /// slice calls [`SliceContext::pause`].
     fn run_slice(&self, context: &SliceContext<'_>) -> Slice;
 
-    /// The work ends before it is done: a slice has panicked, or the service shuts down. No other slice begins; those
-    /// that run stop at their next poll. It is called at most once, and must not block.
+    /// Ends the work early: a slice has panicked, or the service shuts down. No further slice begins; running slices
+    /// stop at their next poll. The lane calls this at most once. It must not block.
     fn aborted(&self, error: ServiceError);
 }
 
-/// What a slice has done.
+/// Result of a slice.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Slice {
-    /// What follows.
+    /// Whether more slices follow.
     pub end: SliceEnd,
-    /// The boards of the slice.
+    /// Boards of the slice.
     pub boards: BoardCounts,
 }
 
-/// What follows a slice.
+/// Whether more slices follow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SliceEnd {
-    /// There may be more to do.
+    /// More slices may follow.
     More,
-    /// There is nothing to do until [`BulkHandle::wake`](super::BulkHandle::wake).
+    /// None until [`BulkHandle::wake`](super::BulkHandle::wake).
     Idle,
-    /// The work is done. No other slice begins; those that run continue.
+    /// None: the work is done. Running slices continue.
     Done,
 }
 
@@ -50,30 +51,35 @@ pub struct SliceContext<'a> {
 }
 
 impl<'a> SliceContext<'a> {
-    /// Worker time of a slice. Other bulk work waits until its end.
+    /// Worker time of a slice. Other bulk work waits for its end.
     pub const TIME: Duration = Duration::from_millis(20);
 
     pub(crate) fn new(permit: &'a BulkPermit, cancel: [&'a AtomicBool; 2]) -> Self {
         Self { permit, cancel }
     }
 
-    /// The flags that end the work when one of them is raised.
+    /// The cancel flags. A raised flag ends the work.
     pub fn cancel(&self) -> &[&'a AtomicBool] {
         &self.cancel
     }
 
-    /// True if the work is to end.
+    /// True once the work is cancelled.
     pub fn is_cancelled(&self) -> bool {
         self.cancel.iter().any(|flag| flag.load(Ordering::Relaxed))
     }
 
-    /// Pauses searches for more important work. No other thread helps them: in bulk, one thread for each board is
-    /// fastest.
+    /// Pauses searches for more important work, and provides no helpers: bulk work is fastest with one thread for each
+    /// board.
     pub fn helpers(&self) -> &dyn Helpers {
         self
     }
 
-    /// True if more important work needs the worker. Costs as much as reading a number.
+    /// Stops and pauses the labelling of rows, and reports its failures.
+    pub fn control<'c>(&'c self, failures: &'c dyn FailureObserver) -> LabelControl<'c> {
+        LabelControl { cancel: self.cancel(), helpers: Some(self), failures: Some(failures) }
+    }
+
+    /// True if more important work needs the worker. Costs one atomic load.
     pub fn should_pause(&self) -> bool {
         self.permit.is_wanted_back()
     }
@@ -83,13 +89,13 @@ impl<'a> SliceContext<'a> {
         self.permit.pause(&|| self.is_cancelled());
     }
 
-    /// Runs what is no search without the worker, such as building tables. Then blocks until there is a worker again,
-    /// or the work is cancelled.
+    /// Runs a closure, such as a table build, without the worker. Then blocks until there is a worker again, or the
+    /// work is cancelled.
     pub fn without_worker<T>(&self, run: impl FnOnce() -> T) -> T {
         self.permit.without_worker(&|| self.is_cancelled(), run)
     }
 
-    /// True if the slice has used its [time](Self::TIME). Costs as much as a look at the clock.
+    /// True once the slice has used its [time](Self::TIME). Costs a reading of the clock.
     pub fn is_spent(&self) -> bool {
         self.permit.times().0 >= Self::TIME
     }
@@ -101,7 +107,9 @@ impl Helpers for SliceContext<'_> {
     }
 
     fn pause(&self) {
-        SliceContext::pause(self);
+        if self.should_pause() {
+            SliceContext::pause(self);
+        }
     }
 }
 

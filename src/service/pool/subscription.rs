@@ -14,23 +14,23 @@ use super::scheduler::{Arrival, Cancellation, Need};
 use super::threads::JobThreads;
 use crate::service::job::{Answer, Origin, ServiceError};
 
-/// A subscription to an admitted or finished search. Dropping it leaves the search, which stops with its last caller.
+/// A subscription to an admitted or finished search. Dropping it leaves the search, which stops after its last caller.
 #[derive(Debug)]
-pub struct Subscription(State);
+pub struct Subscription(SubscriptionState);
 
 /// An event of a search.
 #[derive(Debug)]
 pub enum SearchEvent {
-    /// A solution shorter than those before.
+    /// A solution shorter than all before.
     FoundSolution(Arc<FoundSolution>),
-    /// The result; sent once.
+    /// The result. Sent once.
     Ended(Result<Answer, ServiceError>),
 }
 
 #[derive(Debug)]
-enum State {
+enum SubscriptionState {
     Running(Box<Running>),
-    /// The result, until it is taken.
+    /// Holds the result until it is taken.
     Finished(Option<Answer>),
 }
 
@@ -46,13 +46,10 @@ struct Running {
 impl Subscription {
     /// Subscribes to a finished search.
     pub(crate) fn finished(answer: Answer) -> Self {
-        Self(State::Finished(Some(answer)))
+        Self(SubscriptionState::Finished(Some(answer)))
     }
 
-    /// Subscribes to a search once it is admitted.
-    ///
-    /// # Errors
-    /// The error of the search if it is not admitted.
+    /// Subscribes to a search once it is admitted. Fails with the error of a rejected search.
     pub(crate) async fn begin(
         job: &SearchRequest,
         mut search: SharedSearch,
@@ -70,28 +67,28 @@ impl Subscription {
             () = is_ready => {}
         }
         let (best, later) = progress.subscribe();
-        Ok(Self(State::Running(Box::new(Running { search, origin, best, later }))))
+        Ok(Self(SubscriptionState::Running(Box::new(Running { search, origin, best, later }))))
     }
 
     /// Waits for the next event. Cancel safe: dropping the future loses no event.
     pub async fn next(&mut self) -> SearchEvent {
         match &mut self.0 {
-            State::Running(running) => running.next().await,
-            State::Finished(answer) => match answer.take() {
+            SubscriptionState::Running(running) => running.next().await,
+            SubscriptionState::Finished(answer) => match answer.take() {
                 Some(answer) => SearchEvent::Ended(Ok(answer)),
                 None => std::future::pending().await,
             },
         }
     }
 
-    /// Current progress and the time since submission; none if the search had finished before.
+    /// Current progress and the time since submission; none if the search had finished before the subscription.
     pub fn progress(&self) -> Option<(Progress, Duration)> {
         match &self.0 {
-            State::Running(running) => {
+            SubscriptionState::Running(running) => {
                 let progress = running.search.progress();
                 Some((progress.progress(), progress.elapsed()))
             }
-            State::Finished(_) => None,
+            SubscriptionState::Finished(_) => None,
         }
     }
 }
@@ -119,7 +116,7 @@ impl Running {
     }
 }
 
-/// Reports a lower bound and a constructed solution before a search that reports none itself. Once for each search.
+/// Reports a lower bound and a constructed solution for a search that reports none itself. Runs once per search.
 async fn report_initial_solution(job: &SearchRequest, progress: &SearchProgress, threads: &JobThreads) {
     if !job.plan.reports_initial_solution() || progress.has_solution() {
         return;
@@ -130,7 +127,7 @@ async fn report_initial_solution(job: &SearchRequest, progress: &SearchProgress,
     }
 }
 
-/// A lower bound and a constructed solution, unless the job's time runs out before there is a turn.
+/// Computes a lower bound and a constructed solution; none if the job's time runs out before its turn.
 async fn bounds(job: &SearchRequest, threads: &JobThreads) -> Option<(u32, Path)> {
     let (puzzle, deadline) = (job.puzzle, Instant::now() + job.limits.time);
     let turn =

@@ -1,9 +1,8 @@
 use taquin_solver::heuristic::GoalClass;
 use taquin_solver::{
-    Algorithm, Board, Encoding, HeuristicKind, Limits, Plan, Puzzle, RawBoard, Records, SearchOptions, Sides, Size,
-    Stats,
+    Algorithm, Board, Encoding, HeuristicKind, Limits, Plan, Puzzle, RawBoard, Records, SearchOptions, SearchRequest,
+    Sides, Size, Stats, TableSource,
 };
-use taquin_solver::{SearchRequest, TableSource};
 
 use super::*;
 
@@ -18,7 +17,7 @@ fn job(start: &str, algorithm: Option<Algorithm>, time: Duration) -> SearchReque
     SearchRequest::new(puzzle, plan, Limits { time, expanded: u64::MAX, nodes: u64::MAX })
 }
 
-pub(super) fn easy() -> SearchRequest {
+pub(crate) fn easy() -> SearchRequest {
     job("8 6 7/2 5 4/3 0 1", None, Duration::from_secs(60))
 }
 
@@ -32,13 +31,13 @@ fn stored(time: Duration) -> SearchRequest {
     job("0 12 9 13/15 11 10 14/3 7 2 5/4 8 6 1", Some(Algorithm::BreadthFirst), time)
 }
 
-pub(super) fn settings(workers: usize, queue: usize) -> PoolSettings {
+pub(crate) fn settings(workers: usize, queue: usize) -> PoolSettings {
     let memory = SearchMemory::of(u64::MAX / 2);
     let bulk = BulkSettings { workers, search_memory: 1 << 20 };
     PoolSettings { workers, queue, threads: 64, memory, results: 1 << 20, bulk, before_search: None }
 }
 
-pub(super) fn pool(workers: usize, queue: usize) -> Arc<Pool> {
+pub(crate) fn pool(workers: usize, queue: usize) -> Arc<Pool> {
     Pool::new(settings(workers, queue), Arc::default(), Metrics::default())
 }
 

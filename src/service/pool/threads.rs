@@ -19,16 +19,16 @@ use super::scheduler::{Arrival, Cancellation, Need, RunPermit, Scheduler};
 
 /// The threads of a pool.
 ///
-/// A started job keeps its thread until it ends, also while it is paused. The scheduler counts the idle threads and
-/// starts a job only if there is one, so no job that has a worker waits for a thread. A runtime's threads for blocking
-/// work hide whether the system refuses a thread; work then waits without end.
+/// A started job keeps its thread until it ends, also while paused. The scheduler starts a job only on an idle thread,
+/// so no job with a worker waits for a thread. The blocking threads of a runtime would hide that the system refuses a
+/// thread; work would then wait forever.
 #[derive(Debug)]
 pub(crate) struct JobThreads(Arc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
     scheduler: Arc<Scheduler>,
-    /// Number of threads that stay while they are idle.
+    /// Number of threads that stay while idle.
     kept: usize,
     /// Maximum number of threads.
     max: usize,
@@ -43,7 +43,7 @@ struct Shared {
 struct ThreadsState {
     /// Number of threads.
     count: usize,
-    /// Work that the next idle threads take: at most one piece for each of them.
+    /// Work for the next idle threads, at most one for each.
     work: VecDeque<Work>,
     is_closed: bool,
 }
@@ -52,14 +52,14 @@ type Work = Box<dyn FnOnce() + Send>;
 /// Creates a thread that runs this work.
 type Spawn = fn(Work) -> io::Result<()>;
 
-/// There is no thread, and the system refuses to create one.
+/// No thread exists, and the system refuses to create one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct NoThread;
 
-/// Retry-After if the system refuses threads. It may allow one at any time.
+/// Retry-After while the system refuses threads. It may allow one at any time.
 pub(crate) const RETRY_WITHOUT_THREAD: Duration = Duration::from_secs(1);
 
-/// Time after which an idle thread ends. Until then it holds a megabyte and more of freed memory.
+/// Time after which an idle thread ends. Until then it holds some megabytes of freed memory.
 const IDLE_TIME: Duration = Duration::from_millis(200);
 
 impl fmt::Debug for ThreadsState {
@@ -74,7 +74,7 @@ impl fmt::Debug for ThreadsState {
 }
 
 impl JobThreads {
-    /// Creates the first `kept` threads, as far as the system allows it. There will be at most `max`.
+    /// Creates the first `kept` threads, if the system allows it. There will be at most `max`.
     pub(crate) fn start(scheduler: &Arc<Scheduler>, kept: usize, max: usize) -> Self {
         Self::start_with(scheduler, kept, max, |work| {
             Builder::new().name("taquin-job".to_owned()).spawn(work).map(drop)
@@ -101,10 +101,7 @@ impl JobThreads {
         threads
     }
 
-    /// Waits for a worker, a thread and memory.
-    ///
-    /// # Errors
-    /// If there is no thread. Otherwise a job gets one when another job ends.
+    /// Waits for a worker, a thread and memory. Fails if no thread exists; otherwise an ending job frees one.
     pub(crate) async fn turn(
         &self,
         need: Need,
@@ -126,10 +123,7 @@ impl JobThreads {
         Ok(permit)
     }
 
-    /// Creates a thread if jobs could use one and there are fewer than the maximum.
-    ///
-    /// # Errors
-    /// If there is no thread at all.
+    /// Creates a thread if jobs could use one, up to the maximum. Fails if no thread exists.
     fn provide(&self) -> Result<(), NoThread> {
         if self.0.scheduler.lacks_thread() { self.create() } else { Ok(()) }
     }
@@ -174,7 +168,7 @@ impl JobThreads {
     ) -> Result<T, Box<dyn Any + Send>> {
         let (sender, done) = oneshot::channel();
         let work: Work = Box::new(move || {
-            // The result of work whose caller has left is dropped.
+            // Nobody receives the result if the caller has left.
             let _ = sender.send(catch_unwind(AssertUnwindSafe(work)));
         });
         self.0.state.lock().work.push_back(work);
@@ -197,7 +191,7 @@ impl Shared {
         }
     }
 
-    /// Waits for work. Returns none if the thread is to end.
+    /// Waits for work. Returns none if the thread must end.
     fn next(&self) -> Option<Work> {
         let mut state = self.state.lock();
         loop {
@@ -209,7 +203,7 @@ impl Shared {
             }
             let is_idle = self.changed.wait_for(&mut state, IDLE_TIME).timed_out();
             let is_spare = is_idle && state.work.is_empty() && state.count > self.kept;
-            // The scheduler may have given the thread to a job whose work is not here yet.
+            // The scheduler may have given the thread to a job whose work is not in the queue yet.
             if is_spare && self.scheduler.remove_spare_thread() {
                 state.count -= 1;
                 return None;

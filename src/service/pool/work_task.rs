@@ -1,34 +1,50 @@
-//! Work that is not one search, as a task of the pool.
+//! Work of the pool other than a search, and the caller's context on the pool's threads.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use taquin_solver::Control;
+use tracing::Span;
 
 use super::admission::AdmissionPermit;
-use super::caller_context::CallerContext;
 use super::scheduler::{Cancellation, RunPermit, Trial};
+use crate::service::spans::TraceContext;
 
-/// Work that is not one search.
-pub(super) struct WorkTask<W> {
-    pub(super) work: Arc<W>,
-    pub(super) caller: CallerContext,
-    pub(super) cancellation: Cancellation,
-    /// Released once no run is left.
-    pub(super) _admission: Arc<AdmissionPermit>,
+/// Work other than a search.
+pub(crate) struct WorkTask<W> {
+    pub(crate) work: Arc<W>,
+    pub(crate) caller: CallerContext,
+    pub(crate) cancellation: Cancellation,
+    /// Released after the last run.
+    pub(crate) _admission: Arc<AdmissionPermit>,
 }
 
 impl<T, W: Fn(Control<'_>) -> T> WorkTask<W> {
-    /// Runs the work under a permit.
-    ///
-    /// # Errors
-    /// The trial after which it was stopped, so that it has to start anew.
-    pub(super) fn run(&self, permit: &RunPermit) -> Result<T, Trial> {
+    /// Runs the work under a permit. Returns the trial as the error if the work was stopped and must start anew.
+    pub(crate) fn run(&self, permit: &RunPermit) -> Result<T, Trial> {
         let [by_caller, by_pool] = &self.cancellation.flags;
         let cancel: [&AtomicBool; 3] = [by_caller, by_pool, permit.stop_flag()];
         let deadline = self.cancellation.deadline;
         let context = Control { deadline, cancel: &cancel, helpers: Some(permit), ..Control::default() };
         let done = (self.work)(context);
         permit.trial().filter(|_| !self.cancellation.is_raised()).map_or(Ok(done), Err)
+    }
+}
+
+/// Span and trace of the caller that started the search. Joined callers share them.
+#[derive(Clone)]
+pub(crate) struct CallerContext {
+    span: Span,
+    trace: TraceContext,
+}
+
+impl CallerContext {
+    pub(crate) fn current() -> Self {
+        Self { span: Span::current(), trace: TraceContext::current() }
+    }
+
+    pub(crate) fn in_scope<T>(self, work: impl FnOnce() -> T) -> T {
+        let Self { span, trace } = self;
+        trace.in_scope(|| span.in_scope(work))
     }
 }

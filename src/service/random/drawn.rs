@@ -1,4 +1,4 @@
-//! Drawn boards, and why none can be drawn.
+//! Drawn boards, and the reasons for which none can be drawn.
 
 use std::ops::RangeInclusive;
 

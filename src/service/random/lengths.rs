@@ -1,8 +1,8 @@
 //! Boards of more than 9 cells whose optimal length is in a range.
 //!
-//! Where boards with such a length are common, boards are drawn uniformly until one has it. A board is rejected by
-//! parity, by linear conflict, by the patterns, or by a search whose depth limit is the end of the range. Other
-//! lengths, up to 20, are drawn by random walks of the length, until one is proven to have no shorter solution.
+//! Common lengths use rejection sampling: uniform draws until a board has such a length. A draw is rejected by parity,
+//! by linear conflict, by the patterns, or by a search whose depth limit is the end of the range. Other lengths, up to
+//! 20, use random walks of the length, until a search proves that one has no shorter solution.
 
 use std::ops::RangeInclusive;
 use std::sync::atomic::Ordering;
@@ -18,28 +18,27 @@ use taquin_solver::{
 use super::drawn::DrawError;
 use crate::service::job::ServiceError;
 
-/// Greatest length that is drawn by walks.
+/// Greatest length for random walks.
 const MAX_WALK: u32 = 20;
 
-/// Maximum of boards drawn for one that is accepted, on average. Most are rejected in microseconds.
+/// Most draws for an accepted board, on average. Most draws are rejected in microseconds.
 const MAX_DRAWS: f64 = 20_000.0;
 
-/// Maximum of boards drawn for one that is accepted, on average, without those that are longer than the range. Each may
-/// take a whole search.
+/// Most draws within the end of the range for an accepted board, on average. Each may take a whole search.
 const MAX_SEARCHES: f64 = 600.0;
 
-/// How boards are drawn.
+/// Method of drawing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Method {
-    /// Uniform draws, of which others than those of the range are rejected.
+pub(crate) enum Method {
+    /// Uniform draws; boards outside the range are rejected.
     Rejection,
-    /// Walks, with the share of each length in the distribution if that is known.
+    /// Walks, with the share of each length in the distribution, if known.
     Walks,
 }
 
 /// Draws boards with lengths in a range, and proves the lengths.
 #[derive(Debug)]
-pub(super) struct LengthDraw<'a> {
+pub(crate) struct LengthDraw<'a> {
     goal: Board,
     lengths: RangeInclusive<u32>,
     method: Method,
@@ -49,11 +48,9 @@ pub(super) struct LengthDraw<'a> {
 }
 
 impl<'a> LengthDraw<'a> {
-    /// Chooses the method. `has_patterns` is true if the tables have the patterns of the goal.
-    ///
-    /// # Errors
-    /// If boards of the lengths cannot be drawn.
-    pub(super) fn new(
+    /// Chooses the method. `has_patterns` is true if the tables include the goal's patterns. Fails if boards of the
+    /// lengths cannot be drawn.
+    pub(crate) fn new(
         goal: &Board,
         lengths: &RangeInclusive<u32>,
         (tables, has_patterns): (&'a SearchTables<'a>, bool),
@@ -64,15 +61,12 @@ impl<'a> LengthDraw<'a> {
     }
 
     /// True if all boards of the range are equally likely.
-    pub(super) fn is_uniform(&self) -> bool {
+    pub(crate) fn is_uniform(&self) -> bool {
         self.method == Method::Rejection
     }
 
-    /// Draws a board, and returns its optimal length.
-    ///
-    /// # Errors
-    /// If the time ends or a cancel flag is raised.
-    pub(super) fn draw(&self, random: &mut impl RandomSource) -> Result<(Board, u32), DrawError> {
+    /// Draws a board, and returns its optimal length. Fails once the time ends or a cancel flag is raised.
+    pub(crate) fn draw(&self, random: &mut impl RandomSource) -> Result<(Board, u32), DrawError> {
         loop {
             self.check()?;
             let (board, lengths) = match self.method {
@@ -88,7 +82,7 @@ impl<'a> LengthDraw<'a> {
         }
     }
 
-    /// A random length of the range: by the number of boards if that is known, otherwise all equally likely.
+    /// A random length in the range: by the number of boards if known, otherwise uniform.
     fn walk_length(&self, random: &mut impl RandomSource) -> u32 {
         let boards = |length: u32| {
             let distribution = Distribution::stored(self.goal.size(), self.goal.blank());
@@ -104,15 +98,15 @@ impl<'a> LengthDraw<'a> {
         *self.lengths.end()
     }
 
-    /// The optimal length of a board if it is in a range.
+    /// The optimal length of a board, if it lies in a range.
     fn length_within(&self, board: &Board, lengths: &RangeInclusive<u32>) -> Result<Option<u32>, DrawError> {
-        // A move moves the blank by one cell, so lengths have the parity of its distance.
+        // A move moves the blank by one cell, so all lengths have the parity of the blank's distance.
         let parity = self.goal.size().distance(board.blank(), self.goal.blank()) % 2;
         if lengths.clone().all(|length| length % 2 != parity) {
             return Ok(None);
         }
         let puzzle = Puzzle::try_new(*board, self.goal).expect("a drawn board can reach its goal");
-        // A look-up of patterns takes twenty times as long.
+        // A pattern look-up takes twenty times as long.
         if lower_bound(&puzzle) > *lengths.end() {
             return Ok(None);
         }
@@ -127,7 +121,7 @@ impl<'a> LengthDraw<'a> {
         Ok(length.filter(|length| lengths.contains(length)))
     }
 
-    /// The optimal length of a job's board, if it is within the depth limit of the job.
+    /// The optimal length of a job's board, if it lies within the job's depth limit.
     fn optimal_length(&self, job: &SearchRequest) -> Result<Option<u32>, DrawError> {
         let report =
             solve_with(job, self.tables, self.context).map_err(ServiceError::from).map_err(DrawError::Failed)?;
@@ -144,8 +138,8 @@ impl<'a> LengthDraw<'a> {
     }
 }
 
-/// The search that proves the length of a board, or that it is more than `most`.
-pub(super) fn proof(puzzle: Puzzle, most: u32) -> SearchRequest {
+/// A search that proves the length of a board, or that it exceeds `most`.
+pub(crate) fn proof(puzzle: Puzzle, most: u32) -> SearchRequest {
     let options =
         SearchOptions { algorithm: Some(Algorithm::IdaStar), depth_limit: Some(most), ..SearchOptions::default() };
     let plan = Plan::try_new(&options, puzzle.size()).expect("IDA* serves every size");
@@ -153,11 +147,8 @@ pub(super) fn proof(puzzle: Puzzle, most: u32) -> SearchRequest {
     SearchRequest::new(puzzle, plan, limits)
 }
 
-/// Checks the clock and the cancel flags.
-///
-/// # Errors
-/// If the deadline has passed or a flag is raised.
-pub(super) fn check(context: &Control<'_>) -> Result<(), DrawError> {
+/// Checks the clock and the cancel flags. Fails if the deadline has passed or a flag is raised.
+pub(crate) fn check(context: &Control<'_>) -> Result<(), DrawError> {
     if context.cancel.iter().any(|flag| flag.load(Ordering::Relaxed)) {
         return Err(DrawError::Cancelled);
     }
@@ -168,8 +159,8 @@ pub(super) fn check(context: &Control<'_>) -> Result<(), DrawError> {
     }
 }
 
-/// The method for a range of lengths, and the part of the range that it draws.
-pub(super) fn choose(goal: &Board, lengths: &RangeInclusive<u32>) -> Result<(Method, RangeInclusive<u32>), DrawError> {
+/// Chooses the method for a range of lengths, and the part of the range that it draws.
+pub(crate) fn choose(goal: &Board, lengths: &RangeInclusive<u32>) -> Result<(Method, RangeInclusive<u32>), DrawError> {
     if !Plan::is_proven_by_auto(goal.size()) {
         return Err(DrawError::LengthsUnknown(goal.size()));
     }
@@ -188,7 +179,7 @@ pub(super) fn choose(goal: &Board, lengths: &RangeInclusive<u32>) -> Result<(Met
     Err(DrawError::TooRare(std::iter::once(0..=MAX_WALK).chain(distribution.and_then(common_lengths)).collect()))
 }
 
-/// True if uniform draws find a board of a range of lengths soon.
+/// True if uniform draws soon find a board with a length in the range.
 fn is_common(distribution: &Distribution<'_>, lengths: &RangeInclusive<u32>) -> bool {
     let sum = |first: u32| {
         let counts = (0..).zip(distribution.counts());
@@ -198,7 +189,7 @@ fn is_common(distribution: &Distribution<'_>, lengths: &RangeInclusive<u32>) -> 
     wanted * MAX_DRAWS >= distribution.boards() as f64 && wanted * MAX_SEARCHES >= not_longer
 }
 
-/// The lengths that uniform draws find soon, each alone.
+/// The lengths that uniform draws soon find, each by itself.
 fn common_lengths(distribution: Distribution<'_>) -> Option<RangeInclusive<u32>> {
     let mut common = (0..=distribution.greatest()).filter(|length| is_common(&distribution, &(*length..=*length)));
     let first = common.next()?;

@@ -6,7 +6,7 @@ use taquin_solver::{Named, SearchRequest};
 
 use crate::service::job::{Report, ServiceError};
 
-/// Trace context of the caller, which can be moved to another thread.
+/// The caller's trace context, which can move to another thread.
 #[derive(Clone)]
 pub(crate) struct TraceContext(Context);
 
@@ -33,7 +33,7 @@ impl SearchSpan {
         }))
     }
 
-    /// Ends the span, with the attributes that the log uses.
+    /// Ends the span, with the log line's attributes.
     pub(crate) fn end(mut self, job: &SearchRequest, report: &Result<Report, ServiceError>) {
         let Some(span) = &mut self.0 else { return };
         span.set_attribute(KeyValue::new("puzzle.size", job.puzzle.size().to_string()));

@@ -12,7 +12,7 @@ use tracing::Level;
 use super::Tables;
 use crate::service::thread_priority::lower_thread_priority;
 
-/// Builds the tables needed at start, then stronger patterns, then those of the goals that requests ask for.
+/// Builds the tables needed at start, then stronger patterns, then patterns for requested goals.
 pub(crate) struct BackgroundBuilder {
     pub(crate) tables: Arc<Tables>,
     /// Set when the tables of the tier `ready` are built.
@@ -23,7 +23,7 @@ pub(crate) struct BackgroundBuilder {
 }
 
 impl BackgroundBuilder {
-    /// Runs until the last user of the tables is gone.
+    /// Runs until the last user drops the tables.
     pub(crate) fn run(self) {
         let Self { tables, is_ready, ready, tier } = self;
         let note_built = |built| {
@@ -72,7 +72,7 @@ fn log(tables: &Tables, what: &'static str) {
     tracing::event!(target: "taquin::tables", Level::INFO, tables.bytes = tables.bytes(), "{what}");
 }
 
-/// Makes the allocator return the memory of the build to the system. It does so by itself only at a later large
+/// Makes the allocator return the build's memory to the system. Otherwise it would do so only at a later large
 /// allocation, which an idle service never makes.
 fn release_freed_memory() {
     const LARGE: usize = 64 << 20;

@@ -1,4 +1,4 @@
-//! The state of one class of boards and goals in the cache of pattern tables.
+//! The state of one goal class in the cache of pattern tables.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -13,40 +13,40 @@ use super::table_memory::MemoryNeed;
 
 /// A class with its loaded tables and their use.
 #[derive(Debug)]
-pub(super) struct ClassEntry {
-    pub(super) class: GoalClass,
-    pub(super) loaded: RwLock<Option<Arc<PatternTables>>>,
+pub(crate) struct ClassEntry {
+    pub(crate) class: GoalClass,
+    pub(crate) loaded: RwLock<Option<Arc<PatternTables>>>,
     /// When the tables were loaded.
     loaded_at: Mutex<Instant>,
     /// Held while small tables are built.
-    pub(super) building: Mutex<()>,
+    pub(crate) building: Mutex<()>,
     /// True while a thread builds the first tables; `changed` wakes the callers that wait for them.
-    pub(super) is_building: AtomicBool,
-    pub(super) changed: Notify,
-    /// Last use, by the cache's counter and in seconds since its creation.
-    pub(super) last_used: AtomicU64,
-    pub(super) last_used_second: AtomicU64,
+    pub(crate) is_building: AtomicBool,
+    pub(crate) changed: Notify,
+    /// Last use, by the cache's use counter and in seconds since its creation.
+    pub(crate) last_used: AtomicU64,
+    pub(crate) last_used_second: AtomicU64,
     /// Second of the last upgrade request plus one; zero before the first.
-    pub(super) requested_at: AtomicU64,
-    pub(super) has_better: bool,
+    pub(crate) requested_at: AtomicU64,
+    pub(crate) has_better: bool,
     /// True while an upgrade request is pending.
-    pub(super) is_upgrade_pending: AtomicBool,
+    pub(crate) is_upgrade_pending: AtomicBool,
     /// Number of callers that wait for small tables.
-    pub(super) waiting: AtomicUsize,
+    pub(crate) waiting: AtomicUsize,
     /// Memory of the small tables.
     small_need: OnceLock<MemoryNeed>,
-    /// Why the last build of small tables was not begun.
-    pub(super) shortage: Mutex<Option<TableShortage>>,
-    /// True once tables led to a wrong solution.
-    pub(super) was_wrong: AtomicBool,
+    /// The reason why the last build of small tables did not begin.
+    pub(crate) shortage: Mutex<Option<TableShortage>>,
+    /// True once tables have led to a wrong solution.
+    pub(crate) was_wrong: AtomicBool,
 }
 
-/// The small tables of a class cannot be built.
+/// The reason why small tables cannot be built.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum TableShortage {
-    /// They need so many bytes during their build, more than there are for all tables.
+    /// The build needs `bytes` bytes, more than the limit for all tables.
     Lasting { bytes: u64 },
-    /// Other tables use the memory now.
+    /// Other tables use the memory at present.
     Passing,
     /// The system refuses to create a thread.
     Thread,
@@ -54,7 +54,7 @@ pub(crate) enum TableShortage {
 
 impl ClassEntry {
     /// A class without tables.
-    pub(super) fn new(class: GoalClass) -> Self {
+    pub(crate) fn new(class: GoalClass) -> Self {
         Self {
             class,
             loaded: RwLock::default(),
@@ -74,36 +74,36 @@ impl ClassEntry {
         }
     }
 
-    pub(super) fn loaded(&self) -> Option<Arc<PatternTables>> {
+    pub(crate) fn loaded(&self) -> Option<Arc<PatternTables>> {
         self.loaded.read().clone()
     }
 
-    /// When the loaded tables were loaded.
-    pub(super) fn loaded_at(&self) -> Instant {
+    /// Time at which the tables were loaded.
+    pub(crate) fn loaded_at(&self) -> Instant {
         *self.loaded_at.lock()
     }
 
-    /// True if a search uses the loaded tables. One reference is the cache's own.
-    pub(super) fn is_used(&self) -> bool {
+    /// True if a search uses the tables. The cache itself holds one reference.
+    pub(crate) fn is_used(&self) -> bool {
         self.loaded.read().as_ref().is_some_and(|loaded| Arc::strong_count(loaded) > 1)
     }
 
-    pub(super) fn small_need(&self) -> MemoryNeed {
+    pub(crate) fn small_need(&self) -> MemoryNeed {
         let need = || MemoryNeed::of(self.class, Tier::Small).expect("every class has small patterns");
         *self.small_need.get_or_init(need)
     }
 
-    pub(super) fn put(&self, loaded: Option<Arc<PatternTables>>) {
+    pub(crate) fn put(&self, loaded: Option<Arc<PatternTables>>) {
         *self.loaded_at.lock() = Instant::now();
         *self.loaded.write() = loaded;
     }
 }
 
 /// Counts a caller that waits for small tables.
-pub(super) struct WaitGuard<'a>(pub(super) &'a ClassEntry);
+pub(crate) struct WaitGuard<'a>(pub(crate) &'a ClassEntry);
 
 impl<'a> WaitGuard<'a> {
-    pub(super) fn begin(entry: &'a ClassEntry) -> Self {
+    pub(crate) fn begin(entry: &'a ClassEntry) -> Self {
         entry.waiting.fetch_add(1, Ordering::AcqRel);
         Self(entry)
     }
@@ -116,7 +116,7 @@ impl Drop for WaitGuard<'_> {
 }
 
 /// Marks a running first build; wakes the waiting callers when dropped, even after a failure.
-pub(super) struct FirstBuildGuard<'a>(pub(super) &'a ClassEntry);
+pub(crate) struct FirstBuildGuard<'a>(pub(crate) &'a ClassEntry);
 
 impl Drop for FirstBuildGuard<'_> {
     fn drop(&mut self) {
@@ -126,7 +126,7 @@ impl Drop for FirstBuildGuard<'_> {
 }
 
 /// Marks a pending upgrade; wakes the waiting callers when dropped, even after a failure.
-pub(super) struct UpgradeGuard<'a>(pub(super) &'a ClassEntry);
+pub(crate) struct UpgradeGuard<'a>(pub(crate) &'a ClassEntry);
 
 impl Drop for UpgradeGuard<'_> {
     fn drop(&mut self) {
@@ -135,7 +135,7 @@ impl Drop for UpgradeGuard<'_> {
     }
 }
 
-/// True for the class of most requests, whose tables are built at start and never evicted.
-pub(super) fn is_pinned(class: GoalClass) -> bool {
+/// True for the most requested class. Its tables are built at start and never evicted.
+pub(crate) fn is_pinned(class: GoalClass) -> bool {
     class == GoalClass::corner_of_4x4()
 }

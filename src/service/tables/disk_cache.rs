@@ -1,10 +1,10 @@
-//! Pattern tables in files, kept between runs.
+//! Files of pattern tables, kept between runs.
 //!
-//! A file has a header that describes its content, and the tables. It is written under a lock to a temporary file and
-//! renamed when complete. A process that is killed leaves at worst a temporary file, which the next write replaces.
+//! A file consists of a header that describes its content, and the tables. It is written under a lock to a temporary
+//! file, then renamed. A killed process leaves at worst a temporary file, which the next write replaces.
 //!
-//! Tables depend on nothing but their class and tier, so the program has the SHA-256 of each right file. The cache
-//! accepts no other file, so that no search needs to check tables.
+//! Tables depend only on their class and tier, so the program knows the SHA-256 of each valid file. The cache accepts
+//! no other file, so searches need not check tables.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, BufReader, BufWriter, Read, Write};
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 use taquin_solver::heuristic::{Geometry, GoalClass, HugeVec, Partition, PatternTable, Patterns, Tier};
 
-/// A directory of files of tables, named by class and numbers of tiles.
+/// A directory of table files, named by class and numbers of tiles.
 #[derive(Clone, Debug)]
 pub(crate) struct DiskCache {
     directory: PathBuf,
@@ -48,12 +48,12 @@ impl From<io::Error> for ReadError {
 
 /// Magic bytes; the last one is the version of the format.
 const MAGIC: &[u8; 8] = b"taquin\0\x03";
-/// A class, a tier and the SHA-256 of their file on each line. A test writes them.
+/// Class, tier and SHA-256 of each valid file, one per line. A test writes them.
 const DIGESTS: &str = include_str!("digests.txt");
 /// Words converted at a time.
 const CHUNK: usize = 8192;
 
-/// The SHA-256 of the right file of a class and tier in hexadecimal; `None` for tables that are never in a file.
+/// The SHA-256 of the valid file of a class and tier, in hexadecimal; `None` for tables that are never stored.
 pub(crate) fn digest_of(class: GoalClass, tier: Tier) -> Option<&'static str> {
     let name = name_of(class, tier);
     DIGESTS.lines().find_map(|line| line.strip_prefix(&*name)?.strip_prefix(' '))
@@ -68,7 +68,7 @@ impl DiskCache {
         Self { directory }
     }
 
-    /// Header of a file: everything that determines the meaning of its bits. That is the class and, in order, the
+    /// Header of a file: everything that determines the meaning of its bits, namely the class and, in order, the
     /// patterns of its tables.
     fn header<'p>(class: GoalClass, patterns: impl IntoIterator<Item = &'p [u8]>) -> Vec<u8> {
         let mut header = MAGIC.to_vec();
@@ -81,20 +81,20 @@ impl DiskCache {
         header
     }
 
-    /// File of a choice of patterns.
+    /// Path of the file for a choice of patterns.
     pub(crate) fn path(&self, class: GoalClass, choice: &[Patterns]) -> PathBuf {
         self.path_of(class, Partition::patterns_with_tables(class, choice).into_iter().map(Vec::as_slice))
     }
 
-    /// File of tables, given their patterns.
+    /// Path of the file for these patterns.
     fn path_of<'p>(&self, class: GoalClass, patterns: impl IntoIterator<Item = &'p [u8]>) -> PathBuf {
         let sizes: Vec<String> = patterns.into_iter().map(|labels| labels.len().to_string()).collect();
         let GoalClass { size, goal_blank } = class;
         self.directory.join(format!("{}x{}-{goal_blank}-{}.tables", size.rows(), size.cols(), sizes.join("-")))
     }
 
-    /// Reads the tables of a choice of patterns, without those that [share](Partition::assemble) one of them, from a file
-    /// of this digest.
+    /// Reads the tables of a choice of patterns from a file with this digest. The file omits tables that
+    /// [share](Partition::assemble) another one.
     pub(crate) fn read(
         &self,
         class: GoalClass,
@@ -165,7 +165,7 @@ impl DiskCache {
 }
 
 fn write_to(path: &Path, header: &[u8], tables: &[&PatternTable]) -> io::Result<()> {
-    // Never writes to a file that another process created.
+    // Removes the file first, so that it never writes to another process's file.
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
@@ -188,7 +188,7 @@ fn write_content(file: &mut impl Write, header: &[u8], tables: &[&PatternTable])
     Ok(())
 }
 
-/// A file with the hash of all bytes that were read.
+/// A file that hashes all bytes read.
 struct Hashing<F> {
     file: F,
     hash: Sha256,

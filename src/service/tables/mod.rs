@@ -24,12 +24,12 @@ pub(crate) use background_builder::BackgroundBuilder;
 pub(crate) use class_entry::TableShortage;
 pub(crate) use pattern_cache::MIN_STAY;
 
-/// All precomputed tables. Each is built on first use, by one thread while others wait (single flight).
+/// All precomputed tables. Each is built on first use by one thread, while others wait (single flight).
 #[derive(Debug)]
 pub struct Tables {
     small: SmallTables,
     patterns: Arc<PatternCache>,
-    /// The strongest patterns that are ever built.
+    /// The strongest patterns to build.
     strongest: OnceLock<Tier>,
 }
 
@@ -42,7 +42,7 @@ pub struct TableEntry {
     pub size: String,
     /// Memory in bytes.
     pub bytes: usize,
-    /// Time to build the table, or to read it from a file; unknown for stages, which searches build bit by bit.
+    /// Time to build the table, or to read it from a file; unknown for stages, which searches build gradually.
     pub build_time: Option<Duration>,
 }
 
@@ -79,11 +79,11 @@ impl Tables {
         &self.small
     }
 
-    /// Returns the strongest loaded patterns without blocking the thread; see [`patterns`](TableSource::patterns). If other
-    /// tables leave no memory for them, it waits for that if `waits_for_memory`.
+    /// Returns the strongest loaded patterns without blocking the thread; see [`patterns`](TableSource::patterns). If
+    /// other tables leave no memory, waits for memory if `waits_for_memory`.
     ///
     /// # Errors
-    /// If they would exceed the memory for tables.
+    /// If the patterns would exceed the memory for tables.
     pub(crate) async fn ready_patterns(
         &self,
         size: Size,
@@ -93,48 +93,48 @@ impl Tables {
         self.patterns.get_async(size, goal_blank, waits_for_memory).await
     }
 
-    /// True if the patterns of a size and goal wait for memory that other tables use.
+    /// True if patterns of this size and goal wait for memory.
     pub(crate) fn are_short_of_memory(&self, size: Size, goal_blank: Cell) -> bool {
         self.patterns.is_short_of_memory(size, goal_blank)
     }
 
-    /// Memory of the tables built on first use, with those evicted but still in use and those being built, in bytes.
+    /// Memory of the tables built on first use, including evicted tables still in use and tables being built, in bytes.
     pub fn memory_in_use(&self) -> u64 {
         self.patterns.used_memory() + self.small.stage_bytes()
     }
 
-    /// Waits for patterns stronger than these; returns these if none are being built.
+    /// Waits for stronger patterns; returns `loaded` if none are being built.
     pub(crate) async fn stronger_patterns(&self, loaded: Arc<PatternTables>) -> Arc<PatternTables> {
         self.patterns.stronger(loaded).await
     }
 
-    /// Builds the patterns of a tier for a class unless it has patterns as strong, and the move automaton that their
-    /// searches use.
+    /// Builds the patterns of a tier for a class, unless it has equally strong ones. Also builds the move automaton of
+    /// their searches.
     pub fn improve(&self, class: GoalClass, tier: Tier) {
         std::thread::scope(|scope| {
-            // If no thread can be created, the background builder or the first search builds it.
+            // If no thread can be created, the background builder or the first search builds the automaton.
             let _ = Builder::new().spawn_scoped(scope, MoveAutomaton::get);
             self.patterns.improve(class, tier);
         });
     }
 
-    /// Builds stronger patterns in the background if the class is still loaded and memory allows it. Returns true if
-    /// anything was built.
+    /// Builds stronger patterns in the background, if the class is still loaded and memory allows it. Returns true if
+    /// it built any.
     pub(crate) fn improve_later(&self, class: GoalClass) -> bool {
         self.patterns.improve_later(class, Tier::Standard)
     }
 
-    /// Sets the strongest patterns that are ever built.
+    /// Sets the strongest patterns to build.
     pub(crate) fn set_strongest(&self, tier: Tier) {
         let _ = self.strongest.set(tier);
     }
 
-    /// Registers the background builder, which receives the classes that have stronger patterns.
+    /// Registers the background builder, which receives classes that have stronger patterns.
     pub(crate) fn set_background_builder(&self, builder: Sender<GoalClass>) {
         self.patterns.set_background_builder(builder);
     }
 
-    /// Builds in about 0.1 s what most requests need: the distances to the named goals, and the small patterns of
+    /// Builds the tables of most requests in about 0.1 s: the distances to the named goals, and the small patterns of
     /// 15-puzzles whose blank belongs in a corner.
     pub fn build_for_start(&self) {
         let build_named_distances = || {
@@ -209,7 +209,7 @@ impl TableSource for Tables {
         self.patterns.get(class)
     }
 
-    /// They are not marked as used.
+    /// Does not mark the patterns as used.
     fn loaded_patterns(&self, class: GoalClass) -> Option<Arc<PatternTables>> {
         self.patterns.loaded().find(|loaded| loaded.class() == class)
     }

@@ -21,22 +21,21 @@ use super::table_memory::{MemoryNeed, TableMemory, TableReservation, within};
 /// The loaded pattern tables of each goal class.
 ///
 /// Small tables are built once, on first use; concurrent callers wait. Stronger tables replace them later, and running
-/// searches keep those that they started with. Evicted tables count until the last of these searches ends. Before a
-/// build, the least recently used classes are evicted until it fits. Recently used tables are never evicted for
-/// stronger ones. The first tables of a large board may replace any that have been loaded for a while; classes take
-/// turns.
+/// searches keep their tables. Evicted tables count until the last such search ends. A build first evicts the least
+/// recently used classes until it fits. Stronger tables never evict recently used ones. The first tables of a large
+/// board may evict any that have been loaded for a while, so that classes take turns.
 #[derive(Debug)]
 pub(crate) struct PatternCache {
     entries: Vec<ClassEntry>,
-    /// Memory of all classes that are not pinned.
+    /// Memory of all unpinned classes.
     memory: Arc<TableMemory>,
-    /// Classes of large boards that wait for memory, first come, first served.
+    /// Classes of large boards that wait for memory, in order of arrival.
     line: Mutex<Vec<GoalClass>>,
-    /// Files of tables, kept between runs, if there is a directory for them.
+    /// Table files, kept between runs, if a directory is set.
     cache: Option<DiskCache>,
-    /// Tables whose file was refused and cannot be replaced. The file is not read again.
+    /// Tables whose file was rejected and cannot be replaced. The file is not read again.
     refused: Mutex<Vec<(GoalClass, Tier)>>,
-    /// Counts uses of any class.
+    /// Counts uses of all classes.
     clock: AtomicU64,
     /// Channel to the background builder.
     builder: OnceLock<Mutex<Sender<GoalClass>>>,
@@ -44,18 +43,18 @@ pub(crate) struct PatternCache {
     changing: Mutex<()>,
     /// Held while tables of large boards are built.
     building: Mutex<()>,
-    /// Has a permit for the thread that builds first tables: there is one at a time.
+    /// Holds the permit of the thread that builds first tables, of which there is one at a time.
     builder_turn: Arc<Semaphore>,
     started: Instant,
 }
 
-/// Time since they were loaded during which tables are not evicted for the first tables of a large board. So classes
-/// that together exceed the memory take turns.
+/// Time after loading during which the first tables of a large board do not evict a class. So classes that together
+/// exceed the memory take turns.
 pub(crate) const MIN_STAY: Duration = Duration::from_secs(10);
-/// Pause between two attempts to begin a build that waits for memory.
+/// Pause between attempts to begin a build that waits for memory.
 const RETRY: Duration = Duration::from_secs(1);
 
-/// Seconds since the last use during which tables are not evicted for stronger ones of another class; also the minimum
+/// Seconds after the last use during which stronger tables of another class do not evict a class. Also the minimum
 /// interval between upgrade requests of a class.
 const UPGRADE_KEEP_SECONDS: u64 = 600;
 
@@ -76,12 +75,12 @@ impl PatternCache {
         }
     }
 
-    /// Registers the background builder. From now on it receives each used class that has stronger tables.
+    /// Registers the background builder. From then on it receives each used class that has stronger tables.
     pub(crate) fn set_background_builder(&self, builder: Sender<GoalClass>) {
         let _ = self.builder.set(Mutex::new(builder));
     }
 
-    /// Returns the strongest loaded tables of a class. Builds small ones if there are none.
+    /// Returns the strongest loaded tables of a class; builds small ones if there are none.
     pub(crate) fn get(&self, class: GoalClass) -> Arc<PatternTables> {
         let entry = self.entry(class);
         self.mark_used(entry);
@@ -89,18 +88,18 @@ impl PatternCache {
         self.request_if_weak(entry, loaded)
     }
 
-    /// Memory of all tables that are not pinned, with those evicted but still in use and those being built, in bytes.
+    /// Memory of all unpinned tables, including evicted tables still in use and tables being built, in bytes.
     pub(crate) fn used_memory(&self) -> u64 {
         self.memory.used()
     }
 
     /// Returns the strongest loaded tables without blocking the caller's thread. If there are none, a new thread builds
-    /// small ones as long as a caller waits; a started build is always completed. If other tables leave no memory, it
-    /// waits for that if `waits_for_memory`.
+    /// small ones while a caller waits; a started build is always completed. If other tables leave no memory, waits for
+    /// memory if `waits_for_memory`.
     ///
     /// # Errors
-    /// If the tables of a large board exceed the memory for tables, or what is left of it now; or if the system refuses
-    /// a thread to build them.
+    /// If the tables of a large board exceed the memory for tables, or the memory left at present; or if the system
+    /// refuses a thread.
     pub(crate) async fn get_async(
         self: &Arc<Self>,
         size: Size,
@@ -133,13 +132,13 @@ impl PatternCache {
         }
     }
 
-    /// True if the last build of a class waits for memory that other tables use.
+    /// True if the last build of a class waits for memory.
     pub(crate) fn is_short_of_memory(&self, size: Size, goal_blank: Cell) -> bool {
         let entry = self.entry(GoalClass::of(size, goal_blank));
         entry.loaded().is_none() && *entry.shortage.lock() == Some(TableShortage::Passing)
     }
 
-    /// Builds the small tables of a class, even if they exceed the memory.
+    /// Builds the small tables of a class, even beyond the memory limit.
     fn small_at_once(&self, entry: &ClassEntry) -> Arc<PatternTables> {
         let bytes = if is_pinned(entry.class) { 0 } else { entry.small_need().tables };
         let changing = self.changing.lock();
@@ -163,7 +162,7 @@ impl PatternCache {
         }
     }
 
-    /// Builds the small tables of a class on a new thread, unless another one does.
+    /// Builds the small tables of a class on a new thread, unless another thread does.
     fn begin_first_build(
         self: &Arc<Self>,
         entry: &ClassEntry,
@@ -186,7 +185,7 @@ impl PatternCache {
     fn build_first(&self, class: GoalClass) {
         let entry = self.entry(class);
         let _guard = FirstBuildGuard(entry);
-        // One build at a time, and none without a waiting caller.
+        // One build at a time, and only for a waiting caller.
         let _building = self.building.lock();
         if entry.waiting.load(Ordering::Acquire) == 0 {
             return;
@@ -198,9 +197,9 @@ impl PatternCache {
         }
     }
 
-    /// Reserves memory for the small tables of a class, evicting others to make room, and returns the number of threads
-    /// that may build them. A large board may not evict tables that were loaded just now, a small one none of these
-    /// that are used. Small boards are served even if there is hardly any memory for tables.
+    /// Reserves memory for the small tables of a class, evicting other tables if necessary. Returns the reservation,
+    /// and the number of threads for the build. A large board does not evict recently loaded tables; a small one does
+    /// not evict recently loaded tables in use. Small boards are served even with hardly any memory for tables.
     fn memory_for_first(&self, entry: &ClassEntry) -> Result<(TableReservation, usize), TableShortage> {
         let is_large = entry.class.has_large_boards();
         let MemoryNeed { tables, to_build } = entry.small_need();
@@ -228,7 +227,7 @@ impl PatternCache {
         }
     }
 
-    /// Puts a class in the line for memory. Returns true if no other class with a waiting caller is before it.
+    /// Queues a class for memory. Returns true if no other class with a waiting caller precedes it.
     fn is_first_in_line(&self, class: GoalClass) -> bool {
         let mut line = self.line.lock();
         if !line.contains(&class) {
@@ -250,7 +249,7 @@ impl PatternCache {
         loaded
     }
 
-    /// Builds the small tables of a class within reserved memory, unless they are loaded.
+    /// Builds the small tables of a class in reserved memory, unless they are loaded.
     fn small(&self, entry: &ClassEntry, threads: usize, memory: TableReservation) -> Arc<PatternTables> {
         let _building = entry.building.lock();
         entry.loaded().unwrap_or_else(|| {
@@ -262,7 +261,7 @@ impl PatternCache {
         })
     }
 
-    /// Drops tables that led to a wrong solution, once for each class: only a bug or damaged memory can be the cause.
+    /// Drops tables that led to a wrong solution, once per class: the cause is a bug or damaged memory.
     pub(crate) fn drop_wrong(&self, wrong: &Arc<PatternTables>) {
         let entry = self.entry(wrong.class());
         if entry.was_wrong.swap(true, Ordering::Relaxed) {
@@ -279,7 +278,7 @@ impl PatternCache {
         );
     }
 
-    /// Sends a class to the background builder, unless that was done recently.
+    /// Sends a class to the background builder, unless it was sent recently.
     fn request_upgrade(&self, entry: &ClassEntry) {
         let Some(builder) = self.builder.get() else { return };
         let (now, requested_at) = (self.age_in_seconds() + 1, entry.requested_at.load(Ordering::Relaxed));
@@ -287,7 +286,7 @@ impl PatternCache {
             entry.requested_at.store(now, Ordering::Relaxed);
             entry.is_upgrade_pending.store(true, Ordering::Release);
             if builder.lock().send(entry.class).is_err() {
-                // The builder has ended; small tables have to suffice.
+                // The builder has ended, so the small tables stay.
                 drop(UpgradeGuard(entry));
             }
         }
@@ -298,14 +297,14 @@ impl PatternCache {
         self.started.elapsed().as_secs()
     }
 
-    /// Builds the tables of a tier on all cores, unless the class has none or has tables as strong.
+    /// Builds the tables of a tier on all cores, unless the class lacks the tier or has equally strong tables.
     pub(crate) fn improve(&self, class: GoalClass, tier: Tier) {
         let need = MemoryNeed::of(class, tier).filter(|_| !is_pinned(class));
         self.improve_on(threads(), class, tier, need.map(|need| self.memory.count(need.tables)));
     }
 
     /// Builds stronger tables on one thread, if the class is still loaded and all recently used tables fit beside them.
-    /// Returns true if anything was built.
+    /// Returns true if it built any.
     pub(crate) fn improve_later(&self, class: GoalClass, tier: Tier) -> bool {
         let entry = self.entry(class);
         let _guard = UpgradeGuard(entry);
@@ -315,8 +314,8 @@ impl PatternCache {
         entry.loaded().is_some() && self.improve_on(1, class, tier, memory)
     }
 
-    /// Reserves memory for stronger tables, if there is enough beside all tables that were used recently. The memory
-    /// for building those of small boards is that for building the tables of the start.
+    /// Reserves memory for stronger tables, if there is enough beside all recently used tables. For small boards, the
+    /// build uses the memory of the build at start.
     fn memory_to_improve(&self, entry: &ClassEntry, tier: Tier) -> Option<Option<TableReservation>> {
         if is_pinned(entry.class) {
             return Some(None);
@@ -387,8 +386,8 @@ impl PatternCache {
         }
     }
 
-    /// Evicts classes until so many bytes are free or will be once the searches that use evicted tables have ended.
-    /// Those that no search uses go first, then the least recently used. The pinned class and those to keep stay.
+    /// Evicts classes until `bytes` bytes are free, now or once the searches with evicted tables end. Unused classes go
+    /// first, then the least recently used. The pinned class and the classes of `keep` stay.
     fn evict_for(&self, bytes: u64, keep: impl Fn(&ClassEntry, &Arc<PatternTables>) -> bool) {
         let loaded = |entry: &ClassEntry| entry.loaded.read().as_ref().map(|loaded| loaded.bytes() as u64);
         let all = || self.entries.iter().filter(|entry| !is_pinned(entry.class));

@@ -1,4 +1,4 @@
-//! Memory of the tables that are built on first use.
+//! Memory of tables built on first use.
 
 use std::sync::Arc;
 
@@ -10,14 +10,14 @@ use tokio::sync::futures::Notified;
 
 /// Memory of the tables of a tier.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct MemoryNeed {
-    pub(super) tables: u64,
+pub(crate) struct MemoryNeed {
+    pub(crate) tables: u64,
     /// Temporary memory of each building thread.
-    pub(super) to_build: u64,
+    pub(crate) to_build: u64,
 }
 
 impl MemoryNeed {
-    pub(super) fn of(class: GoalClass, tier: Tier) -> Option<Self> {
+    pub(crate) fn of(class: GoalClass, tier: Tier) -> Option<Self> {
         let choice = Partition::choose(class, tier)?;
         let geometries = Geometry::of_patterns(class.size, &Partition::patterns_with_tables(class, &choice));
         let tables = Geometry::bytes_of_tables(geometries.iter());
@@ -26,8 +26,8 @@ impl MemoryNeed {
     }
 }
 
-/// Tables that keep of the reserved memory what they need, until their last search ends.
-pub(super) fn within(memory: Option<TableReservation>, tables: PatternTables) -> Arc<PatternTables> {
+/// Shrinks a reservation to the tables' size, and keeps it until their last search ends.
+pub(crate) fn within(memory: Option<TableReservation>, tables: PatternTables) -> Arc<PatternTables> {
     Arc::new(match memory {
         Some(mut memory) => {
             memory.shrink_to(tables.bytes() as u64);
@@ -37,8 +37,7 @@ pub(super) fn within(memory: Option<TableReservation>, tables: PatternTables) ->
     })
 }
 
-/// Counts the memory of tables from the begin of their build until their last search ends, even if they are evicted
-/// meanwhile.
+/// Counts the memory of tables from the start of their build until their last search ends, also after eviction.
 #[derive(Debug)]
 pub(crate) struct TableMemory {
     capacity: u64,
@@ -46,7 +45,7 @@ pub(crate) struct TableMemory {
     freed: Notify,
 }
 
-/// Memory of some tables, released when this is dropped.
+/// Memory of some tables. Dropping releases it.
 #[derive(Debug)]
 pub(crate) struct TableReservation {
     memory: Arc<TableMemory>,
@@ -54,7 +53,7 @@ pub(crate) struct TableReservation {
 }
 
 impl TableMemory {
-    /// Creates a limit of so many bytes.
+    /// Creates a limit of `capacity` bytes.
     pub(crate) fn new(capacity: u64) -> Arc<Self> {
         Arc::new(Self { capacity, used: Mutex::default(), freed: Notify::new() })
     }
@@ -82,13 +81,13 @@ impl TableMemory {
         })
     }
 
-    /// Counts memory even if that exceeds the limit.
+    /// Counts memory, even beyond the limit.
     pub(crate) fn count(self: &Arc<Self>, bytes: u64) -> TableReservation {
         *self.lock() += bytes;
         TableReservation { memory: Arc::clone(self), bytes }
     }
 
-    /// Completes when memory is released after this call.
+    /// Completes at the next release of memory after this call.
     pub(crate) fn freed(&self) -> Notified<'_> {
         self.freed.notified()
     }
@@ -106,7 +105,7 @@ impl TableMemory {
 }
 
 impl TableReservation {
-    /// Keeps at most so many bytes and releases the rest.
+    /// Keeps at most `bytes` bytes and releases the rest.
     pub(crate) fn shrink_to(&mut self, bytes: u64) {
         let rest = self.bytes.saturating_sub(bytes);
         self.bytes -= rest;

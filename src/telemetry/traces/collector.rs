@@ -1,4 +1,4 @@
-//! HTTP client of the collector: one connection for each batch, and a warning if batches are lost.
+//! HTTP client of the collector: opens a connection for each batch, and warns about lost batches.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -22,8 +22,8 @@ const MAX_RESPONSE: usize = 1 << 16;
 /// Minimum time between two warnings about lost batches.
 const WARNING_INTERVAL: Duration = Duration::from_secs(60);
 
-/// Posts batches. It has a runtime of its own, which only the exporting thread uses, so it does not depend on the
-/// service's threads and can send the last batch after they have ended.
+/// Posts batches. Only the exporting thread uses its own runtime, so it can send the last batch after the service's
+/// threads have ended.
 #[derive(Debug)]
 pub(crate) struct Collector {
     runtime: Runtime,

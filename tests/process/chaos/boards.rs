@@ -147,7 +147,7 @@ fn walk(random: &mut Random, tiles: &mut [usize], cols: usize, moves: usize) {
     }
 }
 
-/// A search with a response of six megabytes after a few milliseconds. Each `nth` gives a different request.
+/// A search with a response of more than a megabyte after a few milliseconds. Each `nth` gives a different request.
 pub(crate) fn long_response(nth: usize) -> Value {
     json!({
         "board": "8 6 7/2 5 4/3 0 1",

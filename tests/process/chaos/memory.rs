@@ -101,7 +101,7 @@ fn status(client: &Client) -> String {
 fn unread_long_responses_stay_within_their_memory_limit() {
     let _alone = alone();
     let taquin = Taquin::start(256, &["--tables=small", "--workers=2"]);
-    let what = "60 unread responses of 6 MB, 256 MiB";
+    let what = "60 unread responses of 1.3 MB, 256 MiB";
     let clients: Vec<Client> = (0..60).map(|nth| request_long_response(&taquin, nth)).collect();
     let (taken, mut refused): (Vec<Client>, Vec<Client>) =
         clients.into_iter().partition(|client| status(client) == "HTTP/1.1 200");

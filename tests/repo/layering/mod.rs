@@ -24,13 +24,14 @@ struct Rule {
     crates: &'static [&'static str],
 }
 
-const RULES: [Rule; 15] = [
+const RULES: [Rule; 16] = [
     // The crate `taquin-solver`.
+    Rule { part: "clock", parts: &["clock"], crates: &[] },
     Rule { part: "named", parts: &["named"], crates: &[] },
     Rule { part: "domain", parts: &["domain", "named"], crates: &[] },
-    Rule { part: "search", parts: &["domain", "named", "search"], crates: &["memmap2", "zerocopy"] }, // huge pages
-    Rule { part: "tables", parts: &["domain", "search", "tables"], crates: &[] },
-    Rule { part: "solver", parts: &["domain", "named", "search", "tables", "solver"], crates: &[] },
+    Rule { part: "search", parts: &["clock", "domain", "named", "search"], crates: &["memmap2", "zerocopy"] }, // huge pages
+    Rule { part: "tables", parts: &["clock", "domain", "search", "tables"], crates: &[] },
+    Rule { part: "solver", parts: &["clock", "domain", "named", "search", "tables", "solver"], crates: &[] },
     // The service.
     Rule {
         part: "service",
@@ -45,6 +46,7 @@ const RULES: [Rule; 15] = [
             "rand_chacha",
             "rustix", // niceness of threads
             "sha2",
+            "taquin_bulk",
             "taquin_solver",
             "thiserror",
             "tokio",
@@ -55,15 +57,13 @@ const RULES: [Rule; 15] = [
         part: "jobs",
         parts: &["service", "jobs"],
         crates: &[
-            "crc32fast",
             "fixedbitset",
             "getrandom", // names of temporary files
             "parking_lot",
-            "parquet",
-            "rustix", // opening regular files alone
             "serde",
             "serde_json",
             "sha2",
+            "taquin_bulk",
             "taquin_solver",
             "thiserror",
             "tokio", // what the engine waits for, and how others wait for it
@@ -77,7 +77,6 @@ const RULES: [Rule; 15] = [
             "axum",
             "base64", // digests of bodies
             "bytes",
-            "csv_core",
             "flate2",       // documents compressed once
             "futures_util", // catching panics
             "getrandom",    // request ids
@@ -95,8 +94,8 @@ const RULES: [Rule; 15] = [
             "serde_json",
             "serde_saphyr",
             "sha2", // tokens, and digests of bodies
-            "strsim",
             "subtle",
+            "taquin_bulk",
             "taquin_solver",
             "tokio",
             "tower",
@@ -116,6 +115,7 @@ const RULES: [Rule; 15] = [
             "percent_encoding", // logins in URLs
             "prometheus_client",
             "rustls", // the provider of its algorithms
+            "taquin_bulk",
             "taquin_solver",
             "thiserror",
             "tokio",
@@ -140,6 +140,7 @@ const RULES: [Rule; 15] = [
             "sha2", // its digests
             "shlex",
             "rustix", // limit of open files, options of sockets
+            "taquin_bulk",
             "taquin_solver",
             "thiserror",
             "tokio",
@@ -201,7 +202,7 @@ const CLOCK: (&str, &str) = ("search/budget.rs", "time");
 const UNSAFE: &str = "search/prefetch.rs";
 
 /// The folders and files at the top of each layer: each depends only on those after it.
-const ORDERS: [(&str, &[&str]); 4] = [
+const ORDERS: [(&str, &[&str]); 3] = [
     (
         "service",
         &[
@@ -211,7 +212,7 @@ const ORDERS: [(&str, &[&str]); 4] = [
             "analysis",
             "hint",
             "random",
-            "sweep",
+            "bulk_tables",
             "reply_memory",
             "pool",
             "spans",
@@ -223,36 +224,6 @@ const ORDERS: [(&str, &[&str]); 4] = [
         ],
     ),
     (
-        "jobs",
-        &[
-            "mod",
-            "engine",
-            "card",
-            "check",
-            "manifest",
-            "runner",
-            "stored_job",
-            "chunk_size",
-            "spec",
-            "input",
-            "input_problems",
-            "input_files",
-            "recipe",
-            "lines",
-            "parquet_file",
-            "part",
-            "folder",
-            "directory",
-            "new_file",
-            "directory_lock",
-            "file_system",
-            "files",
-            "sealed",
-            "hex",
-            "ordered",
-        ],
-    ),
-    (
         "http",
         &[
             "mod",
@@ -260,15 +231,12 @@ const ORDERS: [(&str, &[&str]); 4] = [
             "routes",
             "guard",
             "exchange",
-            "rows",
             "reply",
             "request",
             "negotiation",
             "problem",
             "routes_table",
             "state",
-            "payload",
-            "get_target",
             "media_type",
         ],
     ),
@@ -284,14 +252,12 @@ const ORDERS: [(&str, &[&str]); 4] = [
             "mod",
             "distribution",
             "heuristic",
-            "outcome",
             "trace",
             "generated",
             "packed_boards",
             "prefetch",
             "budget",
             "observer",
-            "helpers",
             "space",
             "stats",
             "algorithm",
@@ -300,9 +266,11 @@ const ORDERS: [(&str, &[&str]); 4] = [
 ];
 
 /// Maximum lines of code of a file, without comments and tests.
-const MAX_LINES: usize = 350;
+const MAX_LINES: usize = 500;
 
 static SOURCES: LazyLock<Vec<Source>> = LazyLock::new(Source::all);
+/// The files of `taquin-bulk`. Its manifest says which crates it uses.
+static BULK: LazyLock<Vec<Source>> = LazyLock::new(|| Source::all_in("crates/taquin-bulk/src"));
 
 #[test]
 fn layers_depend_downward_and_on_their_own_crates() {
@@ -322,17 +290,17 @@ fn folders_depend_downward() {
 
 #[test]
 fn no_files_depend_on_each_other_in_a_cycle() {
-    assert_none(Dependencies::new(&SOURCES).cycles().into_iter());
+    assert_none([&SOURCES, &BULK].into_iter().flat_map(|sources| Dependencies::new(sources).cycles()));
 }
 
 #[test]
 fn files_stay_below_the_ceiling() {
-    assert_none(SOURCES.iter().filter_map(above_the_ceiling));
+    assert_none(SOURCES.iter().chain(&*BULK).filter_map(above_the_ceiling));
 }
 
 #[test]
 fn only_one_file_has_unsafe_code() {
-    assert_none(SOURCES.iter().flat_map(unsafe_code));
+    assert_none(SOURCES.iter().chain(&*BULK).flat_map(unsafe_code));
 }
 
 fn above_the_ceiling(source: &Source) -> Option<Violation> {
@@ -353,7 +321,8 @@ fn assert_none(violations: impl Iterator<Item = Violation>) {
 
 /// The dependencies of both crates, as paths spell them, and the crate itself.
 fn crates() -> Vec<String> {
-    let names: Vec<String> = ["", "crates/taquin-solver"].iter().flat_map(|folder| dependencies_of(folder)).collect();
+    let names: Vec<String> =
+        ["", "crates/taquin-bulk", "crates/taquin-solver"].iter().flat_map(|folder| dependencies_of(folder)).collect();
     assert!(names.contains(&"tokio".to_owned()), "unexpected format of the dependencies: {names:?}");
     names.into_iter().chain(["taquin".to_owned()]).collect()
 }
@@ -377,6 +346,9 @@ fn wrong_paths(source: &Source, crates: &[String]) -> Vec<Violation> {
         let what = match path_root(source, path) {
             PathRoot::Part(part) if !rule.parts.contains(&part) && RULES.iter().any(|rule| rule.part == part) => {
                 format!("`{}` names `{part}`, which is not below it", rule.part)
+            }
+            PathRoot::Part("clock") if source.part() == "search" && source.file != CLOCK.0 => {
+                "a search reads the clock by its budget alone".to_owned()
             }
             PathRoot::Crate(name) if crates.iter().any(|known| known == name) && !rule.crates.contains(&name) => {
                 format!("`{}` names the crate `{name}`, which is not listed for it", rule.part)

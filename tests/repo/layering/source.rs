@@ -71,16 +71,16 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    /// All files of both crates except `tests.rs` files.
+    /// All files of the service and of `taquin-solver` except `tests.rs` files.
     pub(crate) fn all() -> Vec<Self> {
         // The root of the solver's crate has re-exports alone.
-        let of = |folder: &str| Self::all_in(&Path::new(env!("CARGO_MANIFEST_DIR")).join(folder));
-        let solver = of("crates/taquin-solver/src").into_iter().filter(|source| source.file != "lib.rs");
-        solver.chain(of("src")).collect()
+        let solver = Self::all_in("crates/taquin-solver/src").into_iter().filter(|source| source.file != "lib.rs");
+        solver.chain(Self::all_in("src")).collect()
     }
 
-    fn all_in(src: &Path) -> Vec<Self> {
-        let mut files = Vec::new();
+    /// The files of a folder of the repository, without `tests.rs` files.
+    pub(crate) fn all_in(folder: &str) -> Vec<Self> {
+        let (src, mut files) = (&Path::new(env!("CARGO_MANIFEST_DIR")).join(folder), Vec::new());
         collect(src, &mut files);
         assert!(files.len() > 20, "files of `src` are missing: {files:?}");
         let relative = |file: &PathBuf| file.strip_prefix(src).unwrap().to_str().unwrap().replace('\\', "/");

@@ -25,7 +25,7 @@ pub enum AttemptedMove {
 /// Result of an attempt.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Played {
-    /// The legal moves: all of them, or those before the first illegal one.
+    /// The moves before the first illegal one, or all.
     pub path: Path,
     /// The board after the legal moves.
     pub end: Board,

@@ -55,7 +55,7 @@ impl Board {
     /// Creates a board from tiles in row order. 0 is the blank, and `None` is an entry that is not a number.
     ///
     /// # Errors
-    /// All [`PermutationFault`]s: first those of entries, in order, then missing numbers.
+    /// All [`PermutationFault`]s: first faults of entries, in order, then missing numbers.
     ///
     /// # Panics
     /// If `numbers` does not have one entry per cell.
@@ -63,7 +63,7 @@ impl Board {
         Ok(Self::from_permutation(size, permutation(size, numbers)?))
     }
 
-    /// Creates a board from positions: number *k* is the cell of tile *k*, number 0 that of the blank.
+    /// Creates a board from positions: number *k* is the cell of tile *k*, number 0 the blank's cell.
     ///
     /// # Errors
     /// As [`Board::try_from_tiles`], with tiles as indices and cells as values.

@@ -71,7 +71,7 @@ impl BoardCodec {
     /// Appends a board to `bytes`.
     ///
     /// # Panics
-    /// If its shape differs from that of the goal.
+    /// If its shape differs from the goal's shape.
     pub fn write(&self, board: &Board, bytes: &mut Vec<u8>) {
         assert_eq!(board.size(), self.goal.size(), "a codec writes boards of one shape");
         match board.tiles() {

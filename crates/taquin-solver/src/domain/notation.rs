@@ -48,7 +48,7 @@ pub enum Encoding {
     /// Entry *k* is the tile in cell *k*.
     #[default]
     Tiles,
-    /// Entry *k* is the cell of tile *k*, entry 0 that of the blank.
+    /// Entry *k* is the cell of tile *k*, entry 0 the blank's cell.
     Positions,
 }
 

@@ -49,7 +49,7 @@ pub enum PuzzleError {
 /// rejects those. (Wilson's other exception, the theta graph on seven vertices, is not a rectangle.)
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Reachability {
-    /// Pairs of tiles, without the blank, whose order differs from that in the goal.
+    /// Pairs of tiles, without the blank, in another order than in the goal.
     pub inversions: u32,
     /// True if the permutation between board and goal, including the blank, is odd.
     pub odd_permutation: bool,
@@ -81,7 +81,7 @@ impl Reachability {
 
     /// True if `goal` can be reached from `start`, a board of the same shape. Faster than [`between`](Self::between),
     /// because it does not count inversions.
-    pub(super) fn exists(start: &Board, goal: &Board) -> bool {
+    pub(crate) fn exists(start: &Board, goal: &Board) -> bool {
         let size = start.size();
         let is_odd_distance = size.distance(start.blank(), goal.blank()) % 2 == 1;
         is_odd(&labels(start, goal)[..size.cells()]) == is_odd_distance
@@ -93,7 +93,7 @@ impl Reachability {
     }
 }
 
-/// True if a permutation is odd: if its number of cells minus that of its cycles is odd.
+/// True if a permutation is odd: if its number of cells minus its number of cycles is odd.
 fn is_odd(permutation: &[Cell]) -> bool {
     let mut seen = [false; Size::MAX_CELLS];
     let mut odd = false;

@@ -54,7 +54,7 @@ impl Algorithm {
         matches!(self, Self::DepthFirst | Self::IterativeDeepening | Self::IdaStar)
     }
 
-    /// True if the algorithm keeps its nodes, and those that await expansion on an open list.
+    /// True if the algorithm keeps all nodes, with an open list of nodes that await expansion.
     pub fn has_open_list(self) -> bool {
         self.is_best_first() || matches!(self, Self::BreadthFirst | Self::DepthFirst)
     }

@@ -1,13 +1,15 @@
-//! Limits of a search. No other file of this layer reads the clock.
+//! Limits of a search, its helpers, and its outcome. No other file of this layer reads the clock.
 
+use std::fmt::Debug;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use super::{Helpers, Observer, Progress};
+use super::{Observer, Progress, Stats};
+use crate::clock::Instant;
 use crate::domain::Path;
 
 /// How long an idle helper sleeps between checks for more important work, or for more of the same.
-pub(super) const HELPER_POLL_INTERVAL: Duration = Duration::from_millis(1);
+pub(crate) const HELPER_POLL_INTERVAL: Duration = Duration::from_millis(1);
 
 /// The limits of one search.
 #[derive(Clone, Copy, Debug)]
@@ -30,14 +32,14 @@ pub struct Budget<'a> {
 
 /// A time, and the number of nodes expanded by then.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Checkpoint {
+pub(crate) struct Checkpoint {
     at: Instant,
     expanded: u64,
 }
 
 impl Checkpoint {
     /// Number of nodes expanded since an earlier one.
-    pub(super) fn nodes_since(self, earlier: Self) -> u64 {
+    pub(crate) fn nodes_since(self, earlier: Self) -> u64 {
         self.expanded - earlier.expanded
     }
 }
@@ -75,7 +77,7 @@ impl Budget<'_> {
     ///
     /// # Errors
     /// [`StopReason::Depth`] if the threshold exceeds the maximum length.
-    pub(super) fn check_threshold(&self, threshold: u32) -> Result<(), StopReason> {
+    pub(crate) fn check_threshold(&self, threshold: u32) -> Result<(), StopReason> {
         if threshold > self.depth { Err(StopReason::Depth) } else { Ok(()) }
     }
 
@@ -120,17 +122,17 @@ impl<'a> Meter<'a> {
     }
 
     /// The current time with the number of expanded nodes.
-    pub(super) fn checkpoint(&self, expanded: u64) -> Checkpoint {
+    pub(crate) fn checkpoint(&self, expanded: u64) -> Checkpoint {
         Checkpoint { at: Instant::now(), expanded }
     }
 
     /// Number of nodes that may still be expanded, given the number expanded so far.
-    pub(super) fn allowed(&self, expanded: u64) -> u64 {
+    pub(crate) fn allowed(&self, expanded: u64) -> u64 {
         self.budget.expanded.saturating_sub(expanded)
     }
 
     /// Estimated number of nodes that can be expanded before the deadline, at the rate between two checkpoints.
-    pub(super) fn in_time(&self, [from, to]: [Checkpoint; 2]) -> u64 {
+    pub(crate) fn in_time(&self, [from, to]: [Checkpoint; 2]) -> u64 {
         let Some(deadline) = self.budget.deadline else { return u64::MAX };
         let seconds = deadline.saturating_duration_since(Instant::now()).as_secs_f64();
         let took = to.at.saturating_duration_since(from.at).as_secs_f64().max(1e-9);
@@ -138,21 +140,21 @@ impl<'a> Meter<'a> {
     }
 
     /// Reports progress to the observer, if any.
-    pub(super) fn reached(&self, progress: impl FnOnce() -> Progress) {
+    pub(crate) fn reached(&self, progress: impl FnOnce() -> Progress) {
         if let Some(observer) = self.budget.observer {
             observer.reached(progress());
         }
     }
 
     /// Reports a path shorter than all before it to the observer, if any.
-    pub(super) fn found(&self, path: &Path) {
+    pub(crate) fn found(&self, path: &Path) {
         if let Some(observer) = self.budget.observer {
             observer.found(path);
         }
     }
 
     /// The helpers, if any.
-    pub(super) fn helpers(&self) -> Option<&'a dyn Helpers> {
+    pub(crate) fn helpers(&self) -> Option<&'a dyn Helpers> {
         self.budget.helpers
     }
 
@@ -175,5 +177,46 @@ impl<'a> Meter<'a> {
             return Err(StopReason::Time);
         }
         Ok(())
+    }
+}
+
+/// Threads that may help a search while they are idle.
+///
+/// The result and the counters of a search do not depend on how much help it gets.
+pub trait Helpers: Debug + Sync {
+    /// Runs `main` on this thread, and returns when all threads have finished.
+    ///
+    /// `main` receives a function that requests help. At each call of it, an idle thread, if there is one, starts to
+    /// run `help`. That thread returns when no work is left, or when the predicate passed to `help` returns true
+    /// because more important work is waiting.
+    fn work(&self, main: MainWork<'_>, help: &Help<'_>);
+
+    /// Blocks while more important work needs this thread. Searches call it from time to time.
+    fn pause(&self) {}
+}
+
+/// Work that may request help by calling the function it receives.
+pub type MainWork<'w> = &'w mut dyn FnMut(&dyn Fn());
+
+/// Work of a helper. It calls the predicate from time to time, and returns once that is true.
+pub type Help<'w> = dyn Fn(&dyn Fn() -> bool) + Sync + 'w;
+
+/// Result of a search: a path, a lower bound and counters.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Outcome {
+    /// The solution, or why the search stopped. Anytime search stops with an error until a solution is proven optimal.
+    pub result: Result<Path, StopReason>,
+    /// The shortest solution known when the search stopped early, if any.
+    pub best: Option<Path>,
+    /// Proven lower bound on the length of any path to the goal, whatever the result.
+    pub lower_bound: u32,
+    /// The counters.
+    pub stats: Stats,
+}
+
+impl Outcome {
+    /// True if a path was found and is proven shortest.
+    pub fn is_optimal(&self) -> bool {
+        self.result.as_ref().is_ok_and(|path| path.len() == self.lower_bound as usize)
     }
 }

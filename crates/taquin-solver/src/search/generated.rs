@@ -39,7 +39,7 @@ pub struct GeneratedNode {
     pub verdict: Verdict,
 }
 
-/// Generated nodes in order, packed: 24 bytes each on boards of up to 16 cells, 116 on those of 100.
+/// Generated nodes in order, packed: 24 bytes each on boards of up to 16 cells, 116 on boards of 100.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct GeneratedNodes {
     boards: PackedBoards,
@@ -135,7 +135,7 @@ impl<'a, P: Packed> Generation<'a, P> {
 
 /// Lists generated nodes up to a limit.
 #[derive(Clone, Debug, Default)]
-pub(super) struct GeneratedList {
+pub(crate) struct GeneratedList {
     limit: usize,
     nodes: GeneratedNodes,
     /// By number of a kept node: its index in the list.
@@ -143,18 +143,18 @@ pub(super) struct GeneratedList {
 }
 
 impl GeneratedList {
-    pub(super) fn new(limit: usize) -> Self {
+    pub(crate) fn new(limit: usize) -> Self {
         Self { limit, ..Self::default() }
     }
 
     /// True while the limit is not reached.
     #[inline]
-    pub(super) fn is_listing(&self) -> bool {
+    pub(crate) fn is_listing(&self) -> bool {
         self.nodes.len() < self.limit
     }
 
     /// Adds a node, unless the limit is reached.
-    pub(super) fn push<P: Packed>(&mut self, space: &Space<P>, generation: &Generation<'_, P>) {
+    pub(crate) fn push<P: Packed>(&mut self, space: &Space<P>, generation: &Generation<'_, P>) {
         if !self.is_listing() {
             return;
         }
@@ -191,7 +191,7 @@ impl GeneratedList {
     }
 
     /// The listed nodes, in order.
-    pub(super) fn finish(mut self) -> GeneratedNodes {
+    pub(crate) fn finish(mut self) -> GeneratedNodes {
         self.nodes.entries.shrink_to_fit();
         self.nodes.boards.shrink_to_fit();
         self.nodes

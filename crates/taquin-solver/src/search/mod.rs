@@ -10,9 +10,9 @@
 //! - `beam`: beam search, guided by a heuristic or by stages
 //! - `best_first`: A\*, weighted A\*, greedy, breadth-first and depth-first search; open and closed lists
 //! - `optimal_paths`: all optimal solutions of a known length
-//! - `distribution`: how many boards have each optimal length
+//! - `distribution`: the number of boards at each optimal length
 //! - `heuristic`: estimates of the remaining moves; `heuristic::pattern`, additive pattern databases
-//! - `outcome`, `trace`, `budget`, `observer`, `helpers`, `space`, `stats`, `algorithm`: types that all searches share
+//! - `trace`, `budget`, `observer`, `space`, `stats`, `algorithm`: types that all searches share
 
 pub mod heuristic;
 
@@ -23,12 +23,10 @@ mod best_first;
 mod budget;
 mod distribution;
 mod generated;
-mod helpers;
 mod ida_star;
 mod multi_tile;
 mod observer;
 mod optimal_paths;
-mod outcome;
 mod packed_boards;
 mod prefetch;
 mod space;
@@ -41,16 +39,14 @@ pub use best_first::{
     BucketOpenList, Capacity, Evaluation, HeapOpenList, OpenList, best_first, breadth_first, bytes_per_node,
     depth_first, perfect,
 };
-pub use budget::{Budget, Meter, StopReason};
+pub use budget::{Budget, Help, Helpers, MainWork, Meter, Outcome, StopReason};
 pub use distribution::{Distribution, LengthsSource};
 pub use generated::{GeneratedNode, GeneratedNodes, Generation, Verdict};
-pub use helpers::{Help, Helpers, MainWork};
 pub use heuristic::{Heuristic, HeuristicKind};
-pub use ida_star::{IdaStar, MoveAutomaton, MoveHistory, ida_star};
+pub use ida_star::{HeuristicSearch, MoveAutomaton, MoveHistory, ida_star};
 pub use multi_tile::multi_tile;
 pub use observer::{Observer, Progress};
 pub use optimal_paths::{OptimalPaths, optimal_paths};
-pub use outcome::Outcome;
 pub use space::{Slide, Space, State};
 pub use stats::{IterationCounts, Stats, effective_branching_factor};
 pub use trace::{Expansion, Expansions, ListSizes, Recorded, Trace};

@@ -56,7 +56,7 @@ struct Slide {
     end: State<Packed64>,
 }
 
-/// All slides from a state but those in the directions `except`.
+/// All slides from a state, except in the directions `except`.
 fn slides(space: &Space<Packed64>, state: State<Packed64>, except: MoveSet) -> impl Iterator<Item = Slide> {
     space.moves_except(state.blank, except).flat_map(move |mv| {
         let step = move |before: &State<Packed64>| {

@@ -39,7 +39,7 @@ impl From<&Stats> for Progress {
 
 /// Reports the progress of one part of a search, with the counters of earlier parts added.
 #[derive(Debug)]
-pub(super) struct PartObserver<'a> {
+pub(crate) struct PartObserver<'a> {
     pub whole: &'a dyn Observer,
     /// Counters of the earlier parts.
     pub before: Stats,

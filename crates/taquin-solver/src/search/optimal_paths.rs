@@ -6,9 +6,9 @@ use crate::domain::{Move, MoveSet, Packed, Path};
 /// Optimal solutions, from the first in the order U, L, D, R of their letters.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct OptimalPaths {
-    /// How many there are; `None` if the search ended at the last one that was requested.
+    /// Their number; `None` if the search ended at the last requested one.
     pub count: Option<u64>,
-    /// The first ones.
+    /// The first solutions.
     pub paths: Vec<Path>,
     /// Nodes expanded to find them.
     pub expanded: u64,

@@ -3,9 +3,10 @@
 use super::{Space, State};
 use crate::domain::{Board, Cell, Packed, Packed64, Packed128, Size};
 
-/// Boards of one size: 8 bytes each on boards of up to 16 cells, 16 on those of up to 25, a byte a cell on larger ones.
+/// Boards of one size: 8 bytes each on boards of up to 16 cells, 16 bytes on up to 25 cells, a byte a cell on larger
+/// boards.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub(super) struct PackedBoards {
+pub(crate) struct PackedBoards {
     /// `None` if there are none.
     size: Option<Size>,
     bytes: Vec<u8>,
@@ -13,7 +14,7 @@ pub(super) struct PackedBoards {
 
 impl PackedBoards {
     /// Bytes of a board.
-    pub(super) fn bytes_each(size: Size) -> usize {
+    pub(crate) fn bytes_each(size: Size) -> usize {
         match size.cells() {
             ..=Packed64::MAX_CELLS => size_of::<u64>(),
             17..=Packed128::MAX_CELLS => size_of::<u128>(),
@@ -22,22 +23,22 @@ impl PackedBoards {
     }
 
     /// Memory in bytes.
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.bytes.capacity()
     }
 
     /// Makes room for more boards.
-    pub(super) fn reserve(&mut self, size: Size, boards: usize) {
+    pub(crate) fn reserve(&mut self, size: Size, boards: usize) {
         self.bytes.reserve_exact(boards * Self::bytes_each(size));
     }
 
     /// Drops room that is not needed.
-    pub(super) fn shrink_to_fit(&mut self) {
+    pub(crate) fn shrink_to_fit(&mut self) {
         self.bytes.shrink_to_fit();
     }
 
     /// Adds the board of a state, with the original tile numbers.
-    pub(super) fn push<P: Packed>(&mut self, space: &Space<P>, state: &State<P>) {
+    pub(crate) fn push<P: Packed>(&mut self, space: &Space<P>, state: &State<P>) {
         let size = space.size();
         self.size = Some(size);
         let mut tiles = [0; Size::MAX_CELLS];
@@ -53,7 +54,7 @@ impl PackedBoards {
     }
 
     /// The board at an index.
-    pub(super) fn get(&self, at: usize) -> Option<Board> {
+    pub(crate) fn get(&self, at: usize) -> Option<Board> {
         let size = self.size?;
         let each = Self::bytes_each(size);
         self.bytes.get(at * each..(at + 1) * each).map(|bytes| unpack(size, bytes))

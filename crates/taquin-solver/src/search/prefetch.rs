@@ -3,7 +3,7 @@
 /// Prefetches the cache lines that hold the beginning and the end of an item.
 #[inline(always)]
 #[allow(unsafe_code, reason = "there is no safe prefetch, and it changes no observable state")]
-pub(super) fn prefetch<T>(item: &T) {
+pub(crate) fn prefetch<T>(item: &T) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};

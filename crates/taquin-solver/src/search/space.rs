@@ -125,7 +125,7 @@ impl<P: Packed> Space<P> {
         state.tiles == self.goal
     }
 
-    /// The legal moves of a blank in `cell`, except those in `back`.
+    /// The legal moves of a blank in `cell`, except the moves in `back`.
     #[inline]
     pub fn moves_except(&self, cell: Cell, back: MoveSet) -> MoveSet {
         self.moves[usize::from(cell)].except(back)

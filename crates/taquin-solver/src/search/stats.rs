@@ -2,13 +2,13 @@
 
 use std::ops::AddAssign;
 
-/// Counters of a search. Iterative searches sum over their iterations, except for those at the end.
+/// Counters of a search. Iterative searches sum over their iterations, except for the counters of the end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Stats {
     /// Nodes taken from the open list whose successors were generated. Taking the goal does not count. A node that is
     /// expanded again counts again.
     pub expanded: u64,
-    /// Nodes created: the start, and every successor except the one that undoes the last move, before duplicate
+    /// Nodes created: the start, and every successor except the undoing of the last move, before duplicate
     /// detection.
     pub generated: u64,
     /// Generated nodes dropped by duplicate detection.
@@ -18,13 +18,13 @@ pub struct Stats {
     /// Maximum number of nodes awaiting expansion. For IDA\* and iterative deepening, the number of nodes on the
     /// longest path. For anytime search, the maximum over its parts.
     pub peak_open: u64,
-    /// Nodes awaiting expansion when the search ended, including one that a limit kept from being expanded. 0 for
+    /// Nodes awaiting expansion when the search ended, including a node kept from expansion by a limit. 0 for
     /// searches without an open list: IDA\*, iterative deepening, anytime and constructive search.
     pub open_at_end: u64,
     /// Nodes in memory when the search ended; [`Budget::nodes`](super::Budget::nodes) bounds them. 0 for searches that
-    /// store no nodes, and for anytime search, which drops those of each part.
+    /// store no nodes, and for anytime search, which drops the nodes of each part.
     pub nodes_held: u64,
-    /// Iterations started; 1 for searches that do not iterate. For anytime search, those of its IDA\* plus one.
+    /// Iterations started; 1 for searches that do not iterate. For anytime search, iterations of its IDA\* plus one.
     pub iterations: u32,
     /// Heuristic value of the start.
     pub initial_h: u32,

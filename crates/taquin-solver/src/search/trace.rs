@@ -38,12 +38,12 @@ pub struct ListSizes {
 
 impl ListSizes {
     /// The sizes for this many open nodes, after this many expansions and reopenings.
-    pub(super) fn new(open: u64, expanded: u64, reopened: u64) -> Self {
+    pub(crate) fn new(open: u64, expanded: u64, reopened: u64) -> Self {
         Self { open: open as u32, closed: (expanded - reopened) as u32 }
     }
 }
 
-/// Recorded expansions in order, packed: 40 bytes each on boards of up to 16 cells, 132 on those of 100.
+/// Recorded expansions in order, packed: 40 bytes each on boards of up to 16 cells, 132 on boards of 100.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Expansions {
     steps: Vec<Step>,

@@ -10,7 +10,7 @@ use crate::search::heuristic::{
     LargeCosts, LinearConflict, Manhattan, Partition, Sum, TableUpgrade, Tier, WalkingDistance, Zero,
 };
 use crate::search::{
-    Algorithm, GeneratedNodes, HeuristicKind, IdaStar, Space, Trace, bytes_beside_nodes, bytes_per_beam_node,
+    Algorithm, GeneratedNodes, HeuristicKind, HeuristicSearch, Space, Trace, bytes_beside_nodes, bytes_per_beam_node,
     bytes_per_node,
 };
 use crate::tables::{PatternTables, TableSource};
@@ -21,7 +21,7 @@ pub(crate) trait HeuristicCall {
     type Output;
 
     /// Runs the call.
-    fn call<P: Packed, H: IdaStar<P>>(self, space: &Space<P>, heuristic: &H) -> Self::Output;
+    fn call<P: Packed, H: HeuristicSearch<P>>(self, space: &Space<P>, heuristic: &H) -> Self::Output;
 }
 
 /// Most patterns of a partition on boards of up to 25 cells, and on larger boards.
@@ -87,7 +87,7 @@ impl<'t> SearchTables<'t> {
         self.stronger[than as usize + 1..].iter().rev().find_map(OnceLock::get)
     }
 
-    /// The source of stronger patterns and the tier of those that the search starts with.
+    /// The source of stronger patterns, and the tier of the search's first patterns.
     fn upgrade(&self, loaded: &PatternTables) -> Option<(&dyn TableUpgrade, Tier)> {
         (self.is_upgradable && self.tables.may_improve(loaded)).then_some((self, loaded.tier()))
     }
@@ -199,7 +199,7 @@ fn bytes_beside_nodes_of(size: Size, algorithm: Algorithm, heuristic: HeuristicK
     stages + if is_in_parts { 2 << 20 } else { 256 << 10 }
 }
 
-/// Number of nodes that fit into so many bytes.
+/// Number of nodes that fit into `bytes` bytes.
 pub fn nodes_within(bytes: u64, size: Size, algorithm: Algorithm, heuristic: HeuristicKind) -> u64 {
     let beside = bytes_beside_nodes_of(size, algorithm, heuristic);
     let nodes = bytes.saturating_sub(beside) / bytes_per_node_of(size, algorithm, heuristic);

@@ -47,7 +47,7 @@ impl Distance {
         Some(tables.distribution(goal.size(), goal.blank())?.percentile(length))
     }
 
-    /// Tightens the bounds with those of a board `moves` moves away, because moves are reversible.
+    /// Tightens the bounds with the bounds of a board `moves` moves away. Moves are reversible.
     pub fn near(self, other: Self, moves: u32) -> Self {
         Self {
             lower_bound: self.lower_bound.max(other.lower_bound.saturating_sub(moves)),

@@ -7,7 +7,7 @@ use super::distance::Distance;
 use crate::Named;
 use crate::domain::{Board, Packed, Puzzle, Tile};
 use crate::search::heuristic::{GoalClass, Line, Part, PartOf};
-use crate::search::{HeuristicKind, IdaStar, Space};
+use crate::search::{HeuristicKind, HeuristicSearch, Space};
 use crate::tables::TableSource;
 
 /// The estimates of a board.
@@ -106,7 +106,7 @@ struct StartParts;
 impl HeuristicCall for StartParts {
     type Output = (u32, Vec<Part>);
 
-    fn call<P: Packed, H: IdaStar<P>>(self, space: &Space<P>, heuristic: &H) -> (u32, Vec<Part>) {
+    fn call<P: Packed, H: HeuristicSearch<P>>(self, space: &Space<P>, heuristic: &H) -> (u32, Vec<Part>) {
         let start = space.start();
         (heuristic.h(heuristic.evaluate(&start)), heuristic.parts(&start))
     }

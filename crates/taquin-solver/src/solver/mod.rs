@@ -8,7 +8,7 @@ mod report;
 mod request;
 mod run;
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 pub use dispatch::{SearchTables, bytes_for, nodes_within};
 pub use distance::{AttemptCheck, Distance, check_attempt, distances_along};
@@ -18,6 +18,7 @@ pub use report::{Report, Solution, Solved, WrongSolution};
 pub use request::{Limits, Records, RequestedSolutions, SearchRequest};
 pub use run::{Control, bounds, lower_bound, solve, solve_with, start_bound, without_search};
 
+use crate::clock::Instant;
 use crate::domain::Puzzle;
 use crate::tables::{LazyTables, TableSource};
 

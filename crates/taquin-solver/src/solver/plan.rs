@@ -59,7 +59,7 @@ impl SearchOptions {
 pub struct PlanConflict {
     /// The field to change.
     pub field: &'static str,
-    /// The reason, and what to use instead.
+    /// The reason, and an alternative.
     pub detail: String,
 }
 
@@ -204,7 +204,7 @@ impl Plan {
         }
     }
 
-    /// Replaces the heuristic with one that needs no tables.
+    /// Replaces the heuristic with a heuristic without tables.
     pub fn without_tables(self) -> Self {
         Self { heuristic: HeuristicKind::LinearConflict, ..self }
     }

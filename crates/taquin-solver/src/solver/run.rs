@@ -1,18 +1,18 @@
 //! One search on the caller's thread: from the request to the replayed solution.
 
 use std::sync::atomic::AtomicBool;
-use std::time::Instant;
 
 use super::dispatch::{HeuristicCall, SearchTables, dispatch, dispatch_without_tables};
 use super::plan::Plan;
 use super::report::{Report, Solution, WrongSolution};
 use super::request::{RequestedSolutions, SearchRequest};
+use crate::clock::Instant;
 use crate::domain::{Metric, Packed, Path, Puzzle};
 use crate::search::heuristic::{DistanceTable, Zero};
 use crate::search::{
-    Algorithm, BucketOpenList, Budget, Evaluation, HeapOpenList, Helpers, HeuristicKind, IdaStar, Objective, Observer,
-    OptimalPaths, Outcome, Recorded, Space, StopReason, TieBreaking, Trace, anytime, best_first, breadth_first,
-    constructive, depth_first, ida_star, multi_tile, optimal_paths, perfect,
+    Algorithm, BucketOpenList, Budget, Evaluation, HeapOpenList, Helpers, HeuristicKind, HeuristicSearch, Objective,
+    Observer, OptimalPaths, Outcome, Recorded, Space, StopReason, TieBreaking, Trace, anytime, best_first,
+    breadth_first, constructive, depth_first, ida_star, multi_tile, optimal_paths, perfect,
 };
 use crate::tables::TableSource;
 
@@ -72,7 +72,7 @@ pub fn solve_with(
     Ok(Report { elapsed: begun.elapsed(), ..report? })
 }
 
-/// Adds all optimal solutions if they are requested and one is proven, in what is left of the budget.
+/// Adds all optimal solutions if they are requested and one is proven, within the rest of the budget.
 fn with_all_solutions(
     request: &SearchRequest,
     tables: &SearchTables<'_>,
@@ -242,7 +242,7 @@ struct RunSearch<'a> {
 impl HeuristicCall for RunSearch<'_> {
     type Output = Outcome;
 
-    fn call<P: Packed, H: IdaStar<P>>(self, space: &Space<P>, heuristic: &H) -> Outcome {
+    fn call<P: Packed, H: HeuristicSearch<P>>(self, space: &Space<P>, heuristic: &H) -> Outcome {
         let Self { plan, budget, .. } = self;
         let (duplicates, trace) = (plan.duplicate_detection, &mut *self.trace);
         match plan.algorithm {
@@ -277,7 +277,7 @@ impl HeuristicCall for RunSearch<'_> {
 }
 
 impl RunSearch<'_> {
-    fn best_first<P: Packed, H: IdaStar<P>>(self, space: &Space<P>, heuristic: &H, f: Evaluation) -> Outcome {
+    fn best_first<P: Packed, H: HeuristicSearch<P>>(self, space: &Space<P>, heuristic: &H, f: Evaluation) -> Outcome {
         let Self { plan, budget, trace, .. } = self;
         let duplicates = plan.duplicate_detection;
         let space = &space.clone().ordered(plan.successor_order);
@@ -300,7 +300,7 @@ struct FindAllSolutions<'a> {
 impl HeuristicCall for FindAllSolutions<'_> {
     type Output = Result<OptimalPaths, StopReason>;
 
-    fn call<P: Packed, H: IdaStar<P>>(self, space: &Space<P>, heuristic: &H) -> Self::Output {
+    fn call<P: Packed, H: HeuristicSearch<P>>(self, space: &Space<P>, heuristic: &H) -> Self::Output {
         let RequestedSolutions { most, counts } = self.requested;
         optimal_paths(space, heuristic, self.length, (most, counts), self.budget)
     }
@@ -312,7 +312,7 @@ struct HeuristicAlongPath<'a>(&'a Path);
 impl HeuristicCall for HeuristicAlongPath<'_> {
     type Output = Vec<u32>;
 
-    fn call<P: Packed, H: IdaStar<P>>(self, space: &Space<P>, heuristic: &H) -> Vec<u32> {
+    fn call<P: Packed, H: HeuristicSearch<P>>(self, space: &Space<P>, heuristic: &H) -> Vec<u32> {
         let mut state = space.start();
         let mut memo = heuristic.evaluate(&state);
         let mut heights = vec![heuristic.h(memo)];
@@ -331,7 +331,7 @@ struct StartHeuristic;
 impl HeuristicCall for StartHeuristic {
     type Output = u32;
 
-    fn call<P: Packed, H: IdaStar<P>>(self, space: &Space<P>, heuristic: &H) -> u32 {
+    fn call<P: Packed, H: HeuristicSearch<P>>(self, space: &Space<P>, heuristic: &H) -> u32 {
         heuristic.h(heuristic.evaluate(&space.start()))
     }
 }

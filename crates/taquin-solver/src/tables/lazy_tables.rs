@@ -22,7 +22,7 @@ impl Default for LazyTables {
 }
 
 impl LazyTables {
-    /// An empty set. Pattern tables are built in this tier, or in the strongest weaker one that a class has.
+    /// An empty set. Pattern tables are built in this tier, or in the next weaker one that the class has.
     pub fn new(tier: Tier) -> Self {
         Self { small: SmallTables::new(), tier, patterns: Mutex::default() }
     }

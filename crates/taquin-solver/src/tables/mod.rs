@@ -14,7 +14,8 @@ pub use small_tables::SmallTables;
 
 use crate::search::heuristic::GoalClass;
 
-/// Where a solver finds its tables. [`LazyTables`] builds them on first use and keeps them; a service may bring a cache.
+/// Where a solver finds its tables. [`LazyTables`] builds them on first use and keeps them; a service may bring a
+/// cache.
 pub trait TableSource: fmt::Debug + Send + Sync {
     /// The small tables.
     fn small(&self) -> &SmallTables;

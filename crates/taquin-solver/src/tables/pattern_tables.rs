@@ -3,8 +3,9 @@
 use std::any::Any;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use crate::clock::Instant;
 use crate::search::heuristic::{Geometry, GoalClass, Partition, PatternTable, Patterns, Tier};
 
 /// The pattern tables of a class.
@@ -25,7 +26,7 @@ impl PatternTables {
         Self { class, tier, partitions, load_time, _guard: None }
     }
 
-    /// Builds the tables of a tier on so many threads; `None` if the class has no such tier.
+    /// Builds the tables of a tier on `threads` threads; `None` if the class has no such tier.
     pub fn build(class: GoalClass, tier: Tier, threads: usize) -> Option<Self> {
         let begun = Instant::now();
         let choice = Partition::choose(class, tier)?;

@@ -1,9 +1,10 @@
 //! Small tables, each built once and kept.
 
 use std::sync::{Arc, OnceLock};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::stage_cache::StageCache;
+use crate::clock::Instant;
 use crate::domain::{Cell, Metric, Size};
 use crate::search::heuristic::{DistanceTable, WalkingShape, WalkingTable};
 use crate::search::{Distribution, Stages};

@@ -14,7 +14,7 @@ pub(crate) struct StageCache {
 }
 
 impl StageCache {
-    /// Creates a cache of at most so many bytes.
+    /// Creates a cache of at most `memory` bytes.
     pub(crate) fn new(memory: u64) -> Self {
         Self { memory, kept: Mutex::default() }
     }

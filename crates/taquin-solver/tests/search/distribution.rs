@@ -91,7 +91,7 @@ fn unrank(mut rank: usize, tiles: usize) -> Order {
     order
 }
 
-/// Recomputes the counts of every class of boards with so many cells.
+/// Recomputes the counts of every class of boards with a number of cells.
 fn recompute(cells: std::ops::RangeInclusive<usize>) {
     let sizes = Size::all().filter(|size| cells.contains(&size.cells()));
     for size in sizes {

@@ -17,7 +17,7 @@ fn sizes() -> impl Iterator<Item = Size> {
     Size::all().filter(|size| size.cells() > 16 && GoalClass::serves(*size))
 }
 
-/// Partitions with small patterns, chosen like those of the service.
+/// Partitions with small patterns, chosen as the service does.
 fn partitions(class: GoalClass) -> Vec<Partition> {
     let tiles: Vec<u8> = (0..class.size.cells() as u8).filter(|label| *label != class.goal_blank).collect();
     let mut by_column = tiles.clone();

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 
 use taquin_solver::heuristic::{LinearConflict, Manhattan, Zero};
 use taquin_solver::search::{
-    Budget, Evaluation, HeapOpenList, IdaStar, Objective, Outcome, Space, Stages, Trace, anytime, best_first,
+    Budget, Evaluation, HeapOpenList, HeuristicSearch, Objective, Outcome, Space, Stages, Trace, anytime, best_first,
     breadth_first, depth_first, ida_star,
 };
 use taquin_solver::{
@@ -31,7 +31,12 @@ impl Observer for Recorder {
     }
 }
 
-fn search<P: Packed, H: IdaStar<P>>(algorithm: Algorithm, puzzle: &Puzzle, h: &H, budget: &Budget<'_>) -> Outcome {
+fn search<P: Packed, H: HeuristicSearch<P>>(
+    algorithm: Algorithm,
+    puzzle: &Puzzle,
+    h: &H,
+    budget: &Budget<'_>,
+) -> Outcome {
     let (space, trace) = (&Space::<P>::new(puzzle), &mut Trace::default());
     let closed = DuplicateDetection::Closed;
     let best_first = |evaluation, trace: &mut Trace| {
@@ -53,7 +58,7 @@ fn search<P: Packed, H: IdaStar<P>>(algorithm: Algorithm, puzzle: &Puzzle, h: &H
 }
 
 /// Searches with and without an observer. Returns the outcome and the reports.
-fn observed<P: Packed, H: IdaStar<P>>(
+fn observed<P: Packed, H: HeuristicSearch<P>>(
     algorithm: Algorithm,
     puzzle: &Puzzle,
     h: &H,

@@ -1,4 +1,4 @@
-//! Parts of estimates: they add up to h, and conflicts are those of a search over all subsets.
+//! Parts of estimates: they add up to h, and conflicts equal a search over all subsets.
 
 use taquin_solver::heuristic::{Hamming, Line, LinearConflict, Manhattan, Part, PartOf};
 use taquin_solver::search::{Heuristic, State};

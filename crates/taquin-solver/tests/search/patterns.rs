@@ -369,7 +369,7 @@ fn tables_that_arrive_during_a_search_keep_its_result_optimal() {
                 u64::MAX => assert_eq!(outcome.stats, plain.stats),
                 _ => assert_ne!(outcome.stats.expanded, plain.stats.expanded, "after {polls} polls"),
             }
-            // Recorded expansions are those of one heuristic.
+            // All recorded expansions belong to one heuristic.
             let recorded = ida_star(&space, &patterns, &Budget { expanded: 1000, ..budget }, &mut Trace::new(10));
             assert_eq!(recorded.stats.initial_h, plain.stats.initial_h);
         }

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use taquin_solver::search::{Budget, Help, Helpers, IdaStar, MainWork, Outcome, Space, Trace, ida_star};
+use taquin_solver::search::{Budget, Help, Helpers, HeuristicSearch, MainWork, Outcome, Space, Trace, ida_star};
 use taquin_solver::{Board, Encoding, Move, Packed, RawBoard, Sides, Size};
 
 pub(crate) fn size(rows: usize, cols: usize) -> Size {
@@ -28,7 +28,7 @@ pub(crate) fn goal_with_blank(size: Size, row: usize, col: usize) -> Board {
 
 /// Runs the parallel and the sequential search, and compares them. The parallel one visits the last iteration in
 /// another order; all iterations before have equal counters.
-pub(crate) fn ida_star_in_both_ways<P: Packed, H: IdaStar<P>>(space: &Space<P>, heuristic: &H) -> [Outcome; 2] {
+pub(crate) fn ida_star_in_both_ways<P: Packed, H: HeuristicSearch<P>>(space: &Space<P>, heuristic: &H) -> [Outcome; 2] {
     // Only the sequential search can write a trace.
     let mut traces = [Trace::new(0).with_iterations(), Trace::new(1).with_iterations()];
     let outcomes = traces.each_mut().map(|trace| ida_star(space, heuristic, &Budget::UNLIMITED, trace));

@@ -164,7 +164,7 @@ fn options(algorithm: Algorithm, duplicate_detection: DuplicateDetection, order:
     }
 }
 
-/// Compares searches with those of tutorials, also where a limit stops them.
+/// Compares searches with the searches of tutorials, also where a limit stops them.
 fn compare(puzzle: &Puzzle, options: &SearchOptions) {
     let whole = search(puzzle, options, u64::MAX);
     assert_eq!(whole, tutorial(puzzle, options, u64::MAX), "{} {options:?}", puzzle.start());

@@ -90,7 +90,7 @@ fn costs_of_twins_on_walks_are_correct() {
     }
 }
 
-/// Compares the searches of random boards, and those with some limits on expansions, without and with helpers.
+/// Compares searches of random boards, also under limits on expansions, without and with helpers.
 fn check_searches(goal: &Board, partitions: &[Partition], boards: u64, random: &mut SplitMix) {
     let heuristic = AdditivePatterns::new(goal.size(), goal.blank(), partitions);
     for _ in 0..boards {

@@ -2,10 +2,10 @@
 
 use std::fmt::{Display, from_fn};
 
+use taquin_bulk::counted;
 use taquin_solver::search::Distribution;
 
 use super::Picture;
-use crate::http::reply::notation::counted;
 
 /// Edges of the bars in a picture of 760 × 400 pixels.
 const LEFT: f64 = 64.0;

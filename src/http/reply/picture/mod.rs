@@ -1,7 +1,7 @@
-//! Pictures as SVG: a board, a solution, a search tree, a distribution (docs/adr/0042).
+//! Pictures as SVG: a board, a solution, a search tree, a distribution (docs/adr/0020).
 //!
-//! A picture has no script, loads nothing, and follows the reader's color scheme. Its size is bounded whatever it
-//! shows. Texts are this service's own and need no escaping.
+//! A picture has no script, loads nothing, and follows the reader's color scheme. Its size is bounded. Texts are this
+//! service's own and need no escaping.
 
 mod board;
 mod chart;
@@ -14,8 +14,8 @@ use taquin_solver::{Board, Size, Tile};
 
 pub(crate) use board::of_board;
 pub(crate) use chart::of_distribution;
-pub(crate) use solution::of_solution;
-pub(crate) use tree::of_tree;
+pub(super) use solution::of_solution;
+pub(super) use tree::of_tree;
 
 /// Margin around a picture, in pixels.
 const MARGIN: usize = 16;

@@ -2,10 +2,10 @@
 
 use std::fmt::{Display, from_fn};
 
+use taquin_bulk::counted;
 use taquin_solver::{Board, Cell, MoveNotation, Puzzle, Run, Solution, Step, Tile};
 
 use super::{BOARD_STYLE, MARGIN, MAX_TILES, Picture, TILE, background, definitions, small_board, tile_side};
-use crate::http::reply::notation::counted;
 use crate::http::reply::solution::SolveReply;
 
 /// Width of the picture in pixels.
@@ -42,7 +42,8 @@ struct Plan {
 }
 
 /// Draws a solution: the board, the moves, and its states. Of many states it shows the first, every n-th, and the last.
-pub(crate) fn of_solution(reply: &SolveReply, solution: &Solution) -> String {
+pub(crate) fn of_solution(reply: &SolveReply<'_>) -> String {
+    let solution = reply.solution;
     let start = reply.puzzle.start();
     let plan = Plan::new(&reply.puzzle, solution.path.len());
     let is_animated = (1..=MAX_MOVES).contains(&plan.moves);
@@ -164,7 +165,7 @@ fn frames(start: &Board, steps: &[Step], tile: Tile, seconds: f64) -> Option<Str
 }
 
 /// The lines beside the large board.
-fn text(reply: &SolveReply, solution: &Solution, plan: &Plan) -> impl Display {
+fn text(reply: &SolveReply<'_>, solution: &Solution, plan: &Plan) -> impl Display {
     let mut lines = vec![reply.result().to_string()];
     if plan.moves > 0 {
         lines.push("The tiles slide:".to_owned());

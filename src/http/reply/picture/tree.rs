@@ -29,7 +29,8 @@ const TREE_STYLE: &str = "
 ";
 
 /// Draws the first generated nodes. Duplicates are pale, the goal has a frame, and the edges to it are marked.
-pub(crate) fn of_tree(reply: &SolveReply, report: &Report, nodes: &GeneratedNodes) -> String {
+pub(crate) fn of_tree(reply: &SolveReply<'_>, nodes: &GeneratedNodes) -> String {
+    let report = reply.report;
     let size = reply.puzzle.size();
     let shown: Vec<GeneratedNode> = nodes.iter().take(MAX_NODES.min(MAX_TILES / size.cells())).collect();
     let plan = Plan::new(size, &shown);

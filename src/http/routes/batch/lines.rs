@@ -1,4 +1,4 @@
-//! The lines of a request body, as they arrive.
+//! Streams the lines of a request body.
 
 use std::pin::pin;
 use std::time::Duration;
@@ -8,22 +8,22 @@ use axum::http::{HeaderValue, header};
 use bytes::{Bytes, BytesMut};
 use futures_util::FutureExt;
 use http_body_util::BodyExt;
+use taquin_bulk::rows::{MAX_LINE, RowReader};
 use tokio::time::{Instant, timeout};
 
 use crate::http::problem::{Problem, ProblemKind};
 use crate::http::request::BodyDigest;
-use crate::http::rows::{MAX_LINE, RowReader};
 use crate::http::state::BatchLimits;
 
-/// A line that is a row.
+/// A line with a row.
 #[derive(Clone, Debug)]
 pub(in crate::http::routes) struct Line {
-    /// Its number in the body, from 1.
+    /// Line number in the body, from 1.
     pub(in crate::http::routes) number: u64,
     pub(in crate::http::routes) text: Bytes,
 }
 
-/// What the lines of a body are for.
+/// Use of the lines of a body.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::http::routes) enum LinesOf {
     Batch,
@@ -38,25 +38,25 @@ pub(in crate::http::routes) struct LineReceiver {
     limits: BatchLimits,
     /// Time to wait for each mebibyte.
     timeout: Duration,
-    /// Time waited for the current one.
+    /// Time waited for the current mebibyte.
     waited: Duration,
     received: usize,
-    /// Bytes after the last complete line. Of a line that is too long, only the first ones are kept.
+    /// Bytes after the last complete line; at most `KEPT` bytes of an overlong line.
     rest: BytesMut,
     /// Number of lines before the rest.
     lines: u64,
     is_over: bool,
 }
 
-/// Bytes of a line from which on the others are not kept. A reader of rows sees that it is too long.
+/// Bytes kept of an overlong line: the limit plus one, so that the row reader rejects the line.
 const KEPT: usize = MAX_LINE + 1;
 
 impl LineReceiver {
-    /// Begins to read a body.
+    /// Creates a receiver of a body.
     ///
     /// # Errors
-    /// `content-too-large` if its length is known and exceeds the limit, before a client that waits for `100 Continue`
-    /// sends it.
+    /// `content-too-large` if the announced length exceeds the limit. A client that waits for `100 Continue` then sends
+    /// no body.
     pub(in crate::http::routes) fn new(
         body: Body,
         of: LinesOf,
@@ -70,17 +70,17 @@ impl LineReceiver {
         Ok(Self { body, of, digest: None, limits, timeout, waited, received: 0, rest, lines: 0, is_over: false })
     }
 
-    /// Compares the body with its digest, at its end.
+    /// Checks the digest at the end of the body.
     pub(in crate::http::routes) fn with_digest(self, digest: Option<BodyDigest>) -> Self {
         Self { digest, ..self }
     }
 
-    /// Least size of the part of the body that has not arrived, in bytes.
+    /// Minimum size of the rest of the body, in bytes.
     pub(super) fn announced(&self) -> usize {
         self.body.size_hint().lower() as usize
     }
 
-    /// Bytes that have arrived.
+    /// Number of received bytes.
     pub(super) fn received(&self) -> usize {
         self.received
     }
@@ -96,7 +96,7 @@ impl LineReceiver {
                 None => {
                     self.is_over = true;
                     self.digest.take().map_or(Ok(()), BodyDigest::finish)?;
-                    // The last line needs no end.
+                    // The last line needs no line terminator.
                     let last = self.rest.split().freeze();
                     if last.is_empty() { Vec::new() } else { self.rows_of(last) }
                 }
@@ -111,7 +111,7 @@ impl LineReceiver {
     async fn frame(&mut self) -> Result<Option<Bytes>, Problem> {
         loop {
             let mut frame = pin!(self.body.frame());
-            // Most frames have arrived already and need no timer.
+            // Most frames are available at once and need no timer.
             let frame = match frame.as_mut().now_or_never() {
                 Some(frame) => frame,
                 None => {
@@ -159,11 +159,11 @@ impl LineReceiver {
         Ok(self.rows_of(complete))
     }
 
-    /// Keeps bytes of a line that is not complete, unless it is too long already.
+    /// Keeps bytes of an incomplete line, up to the maximum length.
     fn keep(&mut self, data: &[u8]) {
         let (kept, dropped) = data.split_at(data.len().min(KEPT.saturating_sub(self.rest.len())));
         self.rest.extend_from_slice(kept);
-        // A line is not blank if any byte of it is not.
+        // A line with a dropped non-blank byte must not count as blank.
         if !RowReader::is_blank(dropped)
             && RowReader::is_blank(&self.rest)
             && let Some(last) = self.rest.last_mut()
@@ -198,7 +198,7 @@ impl LinesOf {
     /// The problem of a body that exceeds a limit.
     pub(in crate::http::routes) fn too_large(self, what: &str) -> Problem {
         let detail = format!("{what}. {}, or use the command `taquin batch`, which has no limit.", self.several());
-        // The client may be sending more.
+        // The client may still send more bytes.
         let close = HeaderValue::from_static("close");
         Problem::new(ProblemKind::ContentTooLarge, detail).with_header(header::CONNECTION, close)
     }

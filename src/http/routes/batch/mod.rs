@@ -1,7 +1,7 @@
 //! `POST /batch`: many boards, a line each, solved with the workers that no other request needs.
 //!
 //! The whole body is read before the first byte of the response, since most clients read nothing before they have sent
-//! all (docs/adr/0045). The boards are solved meanwhile.
+//! all (docs/adr/0022). The boards are solved meanwhile.
 
 pub(super) mod lines;
 mod reply;
@@ -12,15 +12,17 @@ use std::time::Instant;
 
 use axum::extract::{Extension, Request, State};
 use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::Response;
+use taquin_bulk::rows::{RowFormat, RowOptions};
 
+use crate::http::exchange::{AccessLine, instance};
 use crate::http::guard::{RateTicket, token_digest};
 use crate::http::media_type::MediaType;
 use crate::http::negotiation::choose;
 use crate::http::problem::{Problem, ProblemKind};
 use crate::http::reply::{service_failure, stream_head};
-use crate::http::request::parse_query;
-use crate::http::rows::{RowFormat, RowOptions};
+use crate::http::request::{essence, parse_query};
 use crate::http::state::AppState;
 use crate::service::{BulkError, BulkHandle, BulkWork};
 use lines::{LineReceiver, LinesOf};
@@ -37,6 +39,7 @@ pub(crate) async fn batch(
     request: Request,
 ) -> Result<Response, Problem> {
     let begun = Instant::now();
+    let (line, instance) = (AccessLine::of(request.extensions())?.clone(), instance(request.uri()));
     let (mut receiver, work, handle) = begin(&state, request)?;
     while let Some(lines) = receiver.next().await? {
         work.add(lines, receiver.received())?;
@@ -48,7 +51,7 @@ pub(crate) async fn batch(
         ticket.take(boards / BOARDS_PER_REQUEST);
     }
     let mut response = stream_head(MediaType::JsonLines);
-    response.extensions_mut().insert(BatchReply::body(work, handle, begun));
+    *response.body_mut() = BatchReply::body(work, handle, begun, line.for_stream(), instance);
     Ok(response)
 }
 
@@ -74,8 +77,25 @@ fn begin(state: &AppState, request: Request) -> Result<(LineReceiver, Arc<BatchW
 /// Reads the options and the format of the lines.
 fn read_head(head: &Parts, is_strict: bool) -> Result<(RowOptions, RowFormat), Problem> {
     choose(&head.headers, &[MediaType::JsonLines])?;
-    let format = RowFormat::of(&head.headers, is_strict)?;
+    let format = format_of(&head.headers, is_strict)?;
     Ok((RowOptions::read(parse_query(head.uri.query().unwrap_or_default())?)?, format))
+}
+
+/// The format of a body. Unless it is strict, the default types of `curl --data-binary` and of `fetch` with a string are
+/// lines of JSON.
+fn format_of(headers: &HeaderMap, is_strict: bool) -> Result<RowFormat, Problem> {
+    const WRONG_TYPE: &str = "The body of a batch is application/x-ndjson (or application/jsonl), a line for each \
+                              board, or text/csv. With curl, use `-H 'Content-Type: application/x-ndjson' \
+                              --data-binary @FILE`.";
+    let unsupported = |detail: &str| {
+        Problem::new(ProblemKind::UnsupportedMediaType, detail)
+            .with_header(header::ACCEPT, HeaderValue::from_static(RowFormat::MEDIA_TYPES))
+    };
+    let essence = essence(headers, unsupported, WRONG_TYPE)?.to_ascii_lowercase();
+    match &*essence {
+        "text/plain" | "application/x-www-form-urlencoded" if !is_strict => Ok(RowFormat::Json),
+        lines => RowFormat::of_media_type(lines).ok_or_else(|| unsupported(WRONG_TYPE)),
+    }
 }
 
 fn bulk_failure(error: BulkError) -> Problem {

@@ -5,18 +5,17 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use axum::body::Body;
-use axum::http::StatusCode;
 use bytes::Bytes;
 use futures_util::stream::unfold;
+use taquin_bulk::rows::{RowReader, row_json, unserved};
+use taquin_bulk::{Part, Row, RowError};
 use tracing::Level;
 
 use super::lines::Line;
 use super::work::{BatchWork, Taken};
-use crate::http::exchange::{AccessLine, DeferredBody};
+use crate::http::exchange::AccessLine;
 use crate::http::problem::{Problem, ProblemKind};
 use crate::http::reply::{json, service_failure};
-use crate::http::rows::{RowReader, row_json, unserved};
-use crate::jobs::{Part, Row};
 use crate::service::BulkHandle;
 
 /// Writes the lines of one batch. Dropping it ends the batch.
@@ -55,13 +54,15 @@ struct Summary {
 
 impl BatchReply {
     /// The body of the response. The time of the batch counts from `begun`.
-    pub(super) fn body(work: Arc<BatchWork>, handle: BulkHandle, begun: Instant) -> DeferredBody {
-        DeferredBody::new(move |line, instance| {
-            let reply = Self { work, handle, begun, line, instance, counts: Counts::default(), is_over: false };
-            Body::from_stream(unfold(reply, |mut reply| async {
-                Some((Ok::<_, Infallible>(reply.next().await?), reply))
-            }))
-        })
+    pub(super) fn body(
+        work: Arc<BatchWork>,
+        handle: BulkHandle,
+        begun: Instant,
+        line: AccessLine,
+        instance: String,
+    ) -> Body {
+        let reply = Self { work, handle, begun, line, instance, counts: Counts::default(), is_over: false };
+        Body::from_stream(unfold(reply, |mut reply| async { Some((Ok::<_, Infallible>(reply.next().await?), reply)) }))
     }
 
     /// Waits for the next lines. Returns `None` after the last one.
@@ -128,18 +129,20 @@ impl BatchReply {
     /// Records the end in the access line.
     fn end(&mut self, problem: Option<ProblemKind>) {
         self.is_over = true;
-        self.line.status = StatusCode::OK;
-        self.line.problem = problem.map(ProblemKind::slug);
+        self.line.end_stream();
+        if let Some(problem) = problem {
+            self.line.fail(problem);
+        }
     }
 }
 
 /// What is wrong with a row, which is read again for that.
-fn problem_of<'l>(row: &Row, line: &'l [u8], reader: &RowReader) -> (Option<std::borrow::Cow<'l, [u8]>>, Problem) {
+fn problem_of<'l>(row: &Row, line: &'l [u8], reader: &RowReader) -> (Option<std::borrow::Cow<'l, [u8]>>, RowError) {
     let read = reader.read(line);
     let problem = match (row, read.puzzle) {
         (Row::Invalid, Err(problem)) => *problem,
         (Row::Invalid, Ok(puzzle)) => unserved(puzzle.size()),
-        _ => Problem::internal(),
+        _ => RowError::internal(),
     };
     (read.id, problem)
 }

@@ -1,40 +1,39 @@
-//! The rows of one batch, and what is known about them so far.
+//! The rows and labels of one batch in progress.
 
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
+use taquin_bulk::rows::{RowFormat, RowOptions, RowReader};
+use taquin_bulk::{BatchSolver, FieldError, LabelLimits, Part, RequestedLimits, Row, RowsEnd, Want, label_rows};
+use taquin_solver::Board;
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
 
 use super::lines::{Line, LinesOf};
-use crate::http::problem::{Problem, ProblemKind, RequestError};
+use crate::http::problem::{Problem, ProblemKind};
 use crate::http::reply::service_failure;
-use crate::http::rows::{RowFormat, RowOptions, RowReader};
 use crate::http::state::BatchLimits;
-use crate::jobs::{Part, Row};
-use crate::service::{
-    BoardCounts, BulkWork, MixedSweep, RequestedLimits, Reservation, Service, ServiceError, Slice, SliceContext,
-    SliceEnd, SweepContext, SweepError, SweepLimits, Want,
-};
+use crate::service::{BoardCounts, BulkWork, Reservation, Service, ServiceError, Slice, SliceContext, SliceEnd};
 
-/// A batch: rows that arrive, are labelled by slices of bulk work, and are taken in their order.
+/// A batch: rows arrive, slices of bulk work label the rows, and the response takes the labels in order.
 pub(super) struct BatchWork {
     service: Arc<Service>,
     runtime: Handle,
     options: RowOptions,
     format: RowFormat,
-    /// Set when the first line is there, which may be a header.
+    /// Set at the first line, which may be a header.
     reader: OnceLock<RowReader>,
-    limits: SweepLimits,
+    limits: LabelLimits,
     /// Maximum number of rows.
     max_rows: usize,
     rows: Mutex<Rows>,
-    /// Notified when labels can be taken, or none will come.
+    /// Notified when labels are available, or when the batch has ended.
     changed: Notify,
-    /// Rows that a thread labels before it stores the labels: so many take some milliseconds.
+    /// Rows that a thread claims at a time, adapted so that a claim takes some milliseconds.
     claim: AtomicUsize,
     reservation: Mutex<Reservation>,
 }
@@ -42,29 +41,29 @@ pub(super) struct BatchWork {
 #[derive(Default)]
 struct Rows {
     lines: Vec<Line>,
-    /// Number of rows that threads have taken on.
+    /// Number of claimed rows.
     claimed: usize,
-    /// Labels by their first row.
+    /// Labels, by index of the first row.
     parts: BTreeMap<usize, Part>,
     /// Memory of the parts, in bytes.
     held: usize,
     /// Number of rows whose labels were taken.
     taken: usize,
-    /// True if no more lines come.
+    /// True at the end of the body.
     is_complete: bool,
-    /// Why the batch ends before it is done.
+    /// Why the batch was aborted.
     error: Option<ServiceError>,
 }
 
 /// The next labels of a batch.
 pub(super) enum Taken {
-    /// Rows in their order, with their lines.
+    /// Labels in the order of the rows, with the lines.
     Labels(Vec<Line>, Part),
-    /// None yet.
+    /// No labels yet.
     NotYet,
-    /// All were taken.
+    /// All labels were taken.
     All,
-    /// The batch ended before it was done.
+    /// The batch was aborted.
     Aborted(ServiceError),
 }
 
@@ -76,7 +75,7 @@ impl BatchWork {
         max_rows: usize,
         reservation: Reservation,
     ) -> Self {
-        let limits = sweep_limits(service, options.limits);
+        let limits = label_limits(service, options.limits);
         Self {
             service: Arc::clone(service),
             runtime: Handle::current(),
@@ -96,15 +95,15 @@ impl BatchWork {
         self.options.want
     }
 
-    /// The reader of the lines, once there are any.
+    /// The reader of rows; `None` before the first line.
     pub(super) fn reader(&self) -> Option<&RowReader> {
         self.reader.get()
     }
 
-    /// Adds lines of a body of which so many bytes have arrived. The first line may be a header.
+    /// Adds lines of a body. `received` is the number of bytes so far. The first line may be a header.
     ///
     /// # Errors
-    /// The problem of a header, that of too many rows, or `overloaded` if there is no memory for them.
+    /// The problem of a header or of too many rows, or `overloaded` if memory is too short for the rows.
     pub(super) fn add(&self, mut lines: Vec<Line>, received: usize) -> Result<(), Problem> {
         if let (None, Some(first)) = (self.reader.get(), lines.first()) {
             let (reader, is_header) = RowReader::begin(self.options.clone(), &self.format, &first.text)?;
@@ -124,16 +123,16 @@ impl BatchWork {
         Ok(())
     }
 
-    /// Says that no more lines come. Returns the number of rows.
+    /// Marks the end of the body. Returns the number of rows.
     ///
     /// # Errors
-    /// If there are none.
+    /// If the body has no rows.
     pub(super) fn complete(&self) -> Result<u64, Problem> {
         let mut rows = self.rows.lock();
         rows.is_complete = true;
         if rows.lines.is_empty() {
             let detail = "There are no boards. Send a line for each, for example [[8,6,7],[2,5,4],[3,0,1]].";
-            return Err(Problem::new(ProblemKind::InvalidRequest, detail).with_errors(vec![RequestError::new(
+            return Err(Problem::new(ProblemKind::InvalidRequest, detail).with_errors(vec![FieldError::new(
                 "",
                 "missing-field",
                 detail,
@@ -142,8 +141,8 @@ impl BatchWork {
         Ok(rows.lines.len() as u64)
     }
 
-    /// Takes the next labels. Returns true beside them if the batch was paused because they were not taken, so that it
-    /// has to be woken.
+    /// Takes the next labels. Also returns whether the batch was paused for a slow client, so that the caller must wake
+    /// the bulk work.
     pub(super) fn take(&self) -> (Taken, bool) {
         let mut rows = self.rows.lock();
         let (first, was_full) = (rows.taken, rows.held >= BatchLimits::HELD);
@@ -161,12 +160,12 @@ impl BatchWork {
         (taken, false)
     }
 
-    /// Waits until [`take`](Self::take) may return something else.
+    /// Waits until the result of [`take`](Self::take) may change.
     pub(super) async fn changed(&self) {
         self.changed.notified().await;
     }
 
-    /// Takes on the next rows.
+    /// Claims the next rows.
     fn claim(&self) -> Result<(usize, Vec<Line>), SliceEnd> {
         let mut rows = self.rows.lock();
         let first = rows.claimed;
@@ -196,54 +195,30 @@ impl BatchWork {
 
     /// Labels rows. Returns `None` if the batch is cancelled.
     fn label(&self, lines: &[Line], context: &SliceContext<'_>, counts: &mut BoardCounts) -> Option<Part> {
-        let reader = self.reader()?;
-        let mut sweep = MixedSweep::new(self.service.tables(), self.want(), self.limits);
-        let mut part = Part::new(self.want());
-        for line in lines {
-            if context.should_pause() {
-                context.pause();
-            }
-            if context.is_cancelled() {
-                return None;
-            }
-            let row = self.row(&line.text, reader, &mut sweep, context)?;
-            match row {
-                Row::Solved(_) => counts.solved += 1,
-                Row::Failed => counts.failed += 1,
-                Row::Invalid => counts.invalid += 1,
-            }
-            part.push(&row);
-        }
-        Some(part)
-    }
-
-    fn row(
-        &self,
-        line: &[u8],
-        reader: &RowReader,
-        sweep: &mut MixedSweep<'_>,
-        context: &SliceContext<'_>,
-    ) -> Option<Row> {
-        let Ok(puzzle) = reader.read(line).puzzle else { return Some(Row::Invalid) };
-        let (goal, tables) = (puzzle.goal(), self.service.tables());
+        let (reader, want, tables) = (self.reader()?, self.want(), self.service.tables());
         let wait = self.service.settings().default_time;
-        let load = || {
+        let load = |goal: &Board| {
             tables.loaded_for(goal).unwrap_or_else(|| {
                 context.without_worker(|| self.runtime.block_on(tables.load_within_memory(goal, wait)))
             })
         };
-        let Some(sweep) = sweep.of(goal, load) else { return Some(Row::Invalid) };
-        match sweep.label(&puzzle, SweepContext::from(context)) {
-            Ok(label) => Some(Row::Solved(label)),
-            Err(SweepError::Cancelled) => None,
-            Err(failure) => {
-                failure.report(&puzzle, self.service.metrics());
-                Some(Row::Failed)
-            }
-        }
+        let mut solver = BatchSolver::with_load(tables, want, self.limits, load);
+        let mut part = Part::new(want);
+        let rows = lines.iter().map(|line| {
+            let puzzle = reader.read(&line.text).puzzle.ok().filter(|puzzle| want.serves(puzzle.size()));
+            ((), puzzle.ok_or(()))
+        });
+        let end = label_rows(rows, &mut solver, context.control(self.service.metrics()), |(), labelled| {
+            // A wrong solution fails only its row.
+            let row = labelled.into_row().unwrap_or(Row::Failed);
+            counts.count(&row);
+            part.push(&row);
+            Ok::<_, Infallible>(())
+        });
+        (end == Ok(RowsEnd::Exhausted)).then_some(part)
     }
 
-    /// Adapts the number of rows of a claim to the time that so many took.
+    /// Adapts the number of rows of a claim to the time of the last claim.
     fn adapt(&self, rows: usize, time: Duration) {
         const SHORT: Duration = Duration::from_millis(2);
         const LONG: Duration = Duration::from_millis(10);
@@ -281,11 +256,11 @@ impl BulkWork for BatchWork {
     }
 }
 
-/// Limits of each board: the requested ones, within those of the settings.
-fn sweep_limits(service: &Service, requested: RequestedLimits) -> SweepLimits {
+/// Limits of each board: the requested limits, capped by the settings.
+fn label_limits(service: &Service, requested: RequestedLimits) -> LabelLimits {
     let settings = service.settings();
     let most_time = if requested.time.is_some() { settings.max_time } else { settings.default_time };
     let expanded = requested.expanded.unwrap_or(u64::MAX).min(settings.max_expanded);
     let requested = RequestedLimits { expanded: Some(expanded), ..requested };
-    SweepLimits { requested, most_time, memory: settings.bulk.search_memory }
+    LabelLimits { requested, most_time, memory: settings.bulk.search_memory }
 }

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use taquin_bulk::RowError;
 use taquin_solver::{Board, Limits, Puzzle, SearchRequest, Size};
 use tokio::time::{Instant, timeout_at};
 
@@ -10,7 +11,7 @@ use super::method::Method;
 use super::reply::MethodReply;
 use crate::http::media_type::MediaType;
 use crate::http::problem::{Problem, ProblemKind};
-use crate::http::reply::{Rows, SearchReply, json, puzzle_failure, service_failure};
+use crate::http::reply::{Rows, SearchReply, json, service_failure};
 use crate::http::routes::random::draw_failure;
 use crate::service::{Answer, Draw, Service};
 
@@ -65,8 +66,8 @@ struct Figures {
     max: f64,
 }
 
-/// Solves the boards one after another, each by every method, and returns the response and whether an equal request has
-/// an equal one but for times. Dropping the future cancels the running search.
+/// Solves the boards one after another, each by every method. Returns the response, and whether an equal request gets
+/// an equal response except for times. Dropping the future cancels the running search.
 pub(super) async fn run(
     service: &Service,
     experiment: &Experiment,
@@ -81,15 +82,17 @@ pub(super) async fn run(
     let limits: Vec<Limits> = methods.iter().map(|method| service.limits(size, &method.plan, method.limits)).collect();
     let (mut samples, mut is_repeatable) = (vec![Vec::with_capacity(*count); methods.len()], true);
     for board in drawn {
-        let puzzle = Puzzle::try_new(board.board, *goal).map_err(puzzle_failure)?;
+        let puzzle = Puzzle::try_new(board.board, *goal).map_err(RowError::from)?;
         for (at, (method, limits)) in methods.iter().zip(&limits).enumerate() {
-            let search = timeout_at(deadline, service.submit(SearchRequest::new(puzzle, method.plan, *limits)));
-            let answer = search.await.map_err(|_| too_long(service.settings().max_time))?;
+            let job = SearchRequest::new(puzzle, method.plan, *limits);
+            let answer = timeout_at(deadline, service.submit_logged(job))
+                .await
+                .map_err(|_| too_long(service.settings().max_time))?;
             let answer = answer.map_err(|error| service_failure(&error).within(&format!("/methods/{at}")))?;
             is_repeatable &= answer.report.is_repeatable();
             samples[at].extend(Sample::of(&answer));
         }
-        // Searches of small boards and cached ones never wait.
+        // Searches of small boards and cached searches never wait.
         tokio::task::yield_now().await;
     }
     let results = methods.iter().zip(&samples).map(|(method, samples)| MethodFigures::new(method, samples));
@@ -98,7 +101,7 @@ pub(super) async fn run(
     Ok((ExperimentReply { boards, goal: Rows(*goal), results: results.collect() }, is_repeatable))
 }
 
-/// The problem of an experiment that takes longer than a search may.
+/// The problem of an experiment that exceeds the time limit of a search.
 fn too_long(time: Duration) -> Problem {
     let detail = format!(
         "The experiment took longer than {} s, the longest time of a search. Use fewer boards, or a lower `limits.time_ms` \
@@ -154,7 +157,7 @@ impl MethodFigures {
 }
 
 impl Figures {
-    /// Figures of some values; `None` if there are none. The median of an even number is the mean of the middle two.
+    /// Figures of some values; `None` without values. The median of an even number is the mean of the middle two.
     fn of(mut values: Vec<f64>) -> Option<Self> {
         values.sort_by(f64::total_cmp);
         let (min, max) = (*values.first()?, *values.last()?);

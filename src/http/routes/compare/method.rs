@@ -1,8 +1,7 @@
 //! A method of a comparison.
 
+use taquin_bulk::RequestedLimits;
 use taquin_solver::{Plan, SearchOptions};
-
-use crate::service::RequestedLimits;
 
 /// A method: its search options as requested, their plan, and its limits.
 pub(super) struct Method {

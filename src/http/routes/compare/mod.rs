@@ -10,23 +10,22 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::{HeaderMap, Method as HttpMethod};
 use axum::response::Response;
+use taquin_bulk::fields::{BOARD_FIELDS, FieldReader, LIMIT_FIELDS, board_and_goal, concat, goal, limits};
+use taquin_bulk::{ErrorKind, FieldError, RequestedLimits, RowError};
 use taquin_solver::{Encoding, Plan, Puzzle, SearchRequest, Sides, Size};
 
 use self::experiment::Experiment;
 use self::method::Method;
 use self::reply::{CompareReply, ResultReply};
 use super::random::{draw_lengths, seed_of};
-use crate::http::get_target::GetTarget;
 use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose, choose_for};
-use crate::http::problem::{Problem, ProblemKind, RequestError};
-use crate::http::reply::{puzzle_failure, reserved_if_long, service_failure};
-use crate::http::request::{
-    BOARD_FIELDS, FieldReader, LIMIT_FIELDS, METHOD_FIELDS, RequestFields, board_and_goal, concat, goal, search,
-};
+use crate::http::problem::Problem;
+use crate::http::reply::{reserved_if_long, service_failure};
+use crate::http::request::{METHOD_FIELDS, RequestFields, search};
 pub(crate) use preset::Preset;
 
-use crate::service::{Draw, RequestedLimits, Service, ServiceError, Solvability};
+use crate::service::{Draw, Service, ServiceError, Solvability};
 
 const FIELDS: [&str; BOARD_FIELDS.len() + LIMIT_FIELDS.len() + EXPERIMENT_FIELDS.len() + 2] =
     concat(&[&BOARD_FIELDS, &LIMIT_FIELDS, &EXPERIMENT_FIELDS, &["methods", "preset"]]);
@@ -44,17 +43,16 @@ const DEFAULT_BOARDS: u64 = 100;
 /// Maximum number of methods in a request.
 pub(crate) const MAX_METHODS: usize = 16;
 
-/// What a comparison of one board lacks, for the problem of a request that accepts nothing else.
+/// Texts for the problem of a request that accepts no type of a comparison of one board.
 const OF_ONE_BOARD: &str = "a comparison of one board";
 const OF_SEVERAL_BOARDS: &str = "A comparison of random boards, with `boards`, has text/csv too.";
 
 struct CompareBody {
     subject: Subject,
     methods: Vec<Method>,
-    get_target: Option<GetTarget>,
 }
 
-/// What the methods solve.
+/// The boards to solve.
 enum Subject {
     Puzzle(Puzzle),
     Experiment(Experiment),
@@ -67,7 +65,7 @@ pub(crate) async fn compare(
     headers: HeaderMap,
     input: RequestFields,
 ) -> Result<Response, Problem> {
-    let CompareBody { subject, methods, get_target } = CompareBody::read(input)?;
+    let CompareBody { subject, methods } = CompareBody::read(input)?;
     // Elapsed times must not change the tag.
     let (media_type, body, is_repeatable, without_times) = match subject {
         Subject::Puzzle(puzzle) => {
@@ -91,7 +89,7 @@ pub(crate) async fn compare(
     let cache_control =
         if is_repeatable && method != HttpMethod::POST { Document::AN_HOUR } else { Document::NO_STORE };
     let document = Document::tagged_by(media_type.content_type(), cache_control, body, || without_times);
-    Ok(document.response_to(&method, &headers, get_target))
+    Ok(document.response_to(&method, &headers))
 }
 
 /// Results of the methods, and whether they are reproducible. The searches run one after another, so a comparison never
@@ -102,7 +100,7 @@ async fn results(service: &Service, puzzle: &Puzzle, methods: &[Method]) -> Resu
     let (mut results, mut is_repeatable) = (Vec::with_capacity(methods.len()), true);
     for (at, (Method { options, plan, .. }, limits)) in methods.iter().zip(limits).enumerate() {
         let job = SearchRequest::new(*puzzle, *plan, limits);
-        results.push(match service.submit(job).await {
+        results.push(match service.submit_logged(job).await {
             Ok(answer) => {
                 is_repeatable &= answer.report.is_repeatable();
                 ResultReply::new(options, &answer.report)
@@ -122,20 +120,20 @@ async fn results(service: &Service, puzzle: &Puzzle, methods: &[Method]) -> Resu
 
 impl CompareBody {
     fn read(input: RequestFields) -> Result<Self, Problem> {
-        let mut fields = FieldReader::new(input, &FIELDS);
+        let mut fields = input.reader(&FIELDS);
         if fields.has_object("boards") || EXPERIMENT_FIELDS.iter().any(|name| fields.has(name)) {
             let experiment = experiment(&mut fields);
-            let default = search::limits(&mut fields);
+            let default = limits(&mut fields);
             let methods = methods(&mut fields, experiment.as_ref().map(|experiment| experiment.goal.size()), default);
-            let ((experiment, methods), get_target) = fields.finish_with_target(experiment.zip(methods))?;
-            return Ok(Self { subject: Subject::Experiment(experiment), methods, get_target });
+            let (experiment, methods) = fields.finish(experiment.zip(methods))?;
+            return Ok(Self { subject: Subject::Experiment(experiment), methods });
         }
         let boards = board_and_goal(&mut fields);
-        let default = search::limits(&mut fields);
+        let default = limits(&mut fields);
         let methods = methods(&mut fields, boards.map(|(board, _)| board.size()), default);
-        let (((board, goal), methods), get_target) = fields.finish_with_target(boards.zip(methods))?;
-        let puzzle = Puzzle::try_new(board, goal).map_err(puzzle_failure)?;
-        Ok(Self { subject: Subject::Puzzle(puzzle), methods, get_target })
+        let ((board, goal), methods) = fields.finish(boards.zip(methods))?;
+        let puzzle = Puzzle::try_new(board, goal).map_err(RowError::from)?;
+        Ok(Self { subject: Subject::Puzzle(puzzle), methods })
     }
 }
 
@@ -152,12 +150,9 @@ fn experiment(fields: &mut FieldReader) -> Option<Experiment> {
     let goal = goal(fields, size, Sides { rows, cols }, Encoding::Tiles);
     if let Some((goal, size)) = goal.zip(size).filter(|(goal, size)| goal.size() != *size) {
         let detail = format!("the goal is {} and the boards are {size}; they must have the same size", goal.size());
-        fields.report(ProblemKind::GoalMismatch, RequestError::new("/goal", "goal-mismatch", detail));
+        fields.report(ErrorKind::GoalMismatch, FieldError::new("/goal", "goal-mismatch", detail));
     }
-    let count =
-        fields.aside(|fields| fields.integer("boards.count", 1..=MAX_BOARDS)).unwrap_or(DEFAULT_BOARDS) as usize;
-    // One of the fields has to be in the query, where there are no empty objects.
-    fields.add_to_target("boards.count", &count.to_string());
+    let count = fields.integer("boards.count", 1..=MAX_BOARDS).unwrap_or(DEFAULT_BOARDS) as usize;
     let seed = fields.parsed_text_or_number("boards.seed", |text| seed_of(text, MAX_BOARDS as usize));
     let length = fields.parsed_text_or_number("boards.length", |text| Ok((text.to_owned(), draw_lengths(text)?)));
     let (length, how) = match length {
@@ -176,7 +171,7 @@ fn methods(fields: &mut FieldReader, size: Option<Size>, default: RequestedLimit
     if fields.has("methods") {
         let methods = fields.objects("methods", MAX_METHODS, &FIELDS_OF_A_METHOD, |fields| {
             let options = search::options(fields);
-            let limits = search::limits(fields).or(default);
+            let limits = limits(fields).or(default);
             let plan = size.and_then(|size| search::plan(fields, &options, size));
             plan.map(|plan| Method { options, plan, limits })
         });

@@ -48,7 +48,7 @@ pub(crate) struct MethodReply {
     depth_limit: Option<u32>,
 }
 
-/// What became of a method, named by its `status`.
+/// Result of a method, named by its `status`.
 #[derive(Debug, serde::Serialize)]
 #[serde(tag = "status", rename_all = "lowercase")]
 enum OutcomeReply {

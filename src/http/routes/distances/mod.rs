@@ -6,15 +6,16 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::{HeaderMap, Method};
 use axum::response::Response;
+use taquin_bulk::fields::goal_alone;
+use taquin_bulk::{FieldError, sentence};
 use taquin_solver::search::Distribution;
 use taquin_solver::{Board, Named, Size};
 
-use crate::http::get_target::GetTarget;
 use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose};
-use crate::http::problem::{Problem, ProblemKind, RequestError, sentence};
+use crate::http::problem::{Problem, ProblemKind};
 use crate::http::reply::{Rows, json, picture, service_failure};
-use crate::http::request::{FieldReader, RequestFields, goal_alone};
+use crate::http::request::RequestFields;
 use crate::service::Service;
 
 const FIELDS: [&str; 3] = ["rows", "cols", "goal"];
@@ -40,7 +41,6 @@ struct DistancesReply<'t> {
 struct DistancesQuery {
     goal: Board,
     sized_by: &'static str,
-    get_target: Option<GetTarget>,
 }
 
 /// Handles GET and POST.
@@ -61,16 +61,15 @@ pub(crate) async fn distances(
         _ => json(&reply),
     };
     let document = Document::new(media_type.content_type(), Document::AN_HOUR, body);
-    Ok(document.response_to(&method, &headers, query.get_target))
+    Ok(document.response_to(&method, &headers))
 }
 
 impl DistancesQuery {
     fn read(input: RequestFields) -> Result<Self, Problem> {
-        let mut fields = FieldReader::new(input, &FIELDS);
+        let mut fields = input.reader(&FIELDS);
         let sized_by = ["rows", "cols"].into_iter().find(|name| fields.has(name)).unwrap_or("goal");
         let goal = goal_alone(&mut fields);
-        let (goal, get_target) = fields.finish_with_target(goal)?;
-        Ok(Self { goal, sized_by, get_target })
+        Ok(Self { goal: fields.finish(goal)?, sized_by })
     }
 
     /// The problem of a shape or a goal whose distribution is unknown.
@@ -85,7 +84,7 @@ impl DistancesQuery {
             "the number of boards at each length is known for boards of up to 12 cells, and for 4×4 boards with the \
              blank's goal in a corner, not for {what}"
         );
-        let error = RequestError::new(format!("/{field}"), "unsupported", detail.clone());
+        let error = FieldError::new(format!("/{field}"), "unsupported", detail.clone());
         Problem::new(ProblemKind::UnsupportedCombination, sentence(&detail)).with_errors(vec![error])
     }
 }

@@ -1,10 +1,10 @@
-//! Calls that block, such as those that read files of jobs.
+//! Blocking calls, such as reads of a job's files.
 
 use tracing::Span;
 
 use crate::http::problem::Problem;
 
-/// Calls something that blocks on a thread for that. What it logs has the id of the request.
+/// Calls a blocking function on a blocking thread. Its log lines have the id of the request.
 ///
 /// # Errors
 /// `internal` if the call panics, or the service is stopping.

@@ -1,10 +1,11 @@
-//! Whose jobs a request may see, and the key under which it creates one.
+//! The owner of the jobs of a request, and the idempotency key.
 
 use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName};
+use taquin_bulk::JobError;
 use tokio::sync::Semaphore;
 
 use super::blocking::blocking;
@@ -13,16 +14,16 @@ use crate::http::guard::token_digest;
 use crate::http::negotiation::is_matched;
 use crate::http::problem::{Problem, ProblemKind};
 use crate::http::state::AppState;
-use crate::jobs::{Job, JobEngine, JobError, JobOwner};
+use crate::jobs::{Job, JobEngine, JobOwner};
 use crate::service::ReplyOwner;
 
-/// The engine, and the owner of the jobs of a request: its token, or none if no tokens are required.
+/// The engine, and the owner of the jobs of a request: a token, or everybody if no tokens are required.
 pub(in crate::http::routes) struct Caller {
     pub(super) engine: Arc<JobEngine>,
     pub(super) owner: JobOwner,
     /// The token, as a digest.
     pub(super) token: Option<ReplyOwner>,
-    /// Taken while a response is computed from files of jobs, so that this leaves processors to searches.
+    /// Limits the responses that are computed from files of jobs at a time, so that searches keep processors.
     pub(super) readers: Arc<Semaphore>,
 }
 
@@ -48,7 +49,7 @@ impl Caller {
     /// The job of this id.
     ///
     /// # Errors
-    /// `not-found`, also for jobs of others.
+    /// `not-found`, also for jobs of other owners.
     pub(super) async fn job(&self, id: &str) -> Result<Arc<Job>, Problem> {
         let job = match id.parse() {
             Ok(id) => self.engine.find(self.owner, id).await.map_err(|error| of_store(&error))?,
@@ -57,7 +58,7 @@ impl Caller {
         job.ok_or_else(no_job)
     }
 
-    /// Calls something that reads files of a job, on a thread for that. A job with damaged files has failed from then on.
+    /// Calls `read` on files of a job, on a blocking thread. A job with damaged files is marked as failed.
     ///
     /// # Errors
     /// `not-found` if the files are damaged, or the job was deleted meanwhile; the problem of the store.
@@ -71,7 +72,7 @@ impl Caller {
     }
 }
 
-/// The problem of files that cannot be read. It blocks.
+/// The problem of unreadable files. This call blocks.
 pub(super) fn report(engine: &JobEngine, job: &Arc<Job>, error: &JobError) -> Problem {
     if error.is_temporary() {
         return of_store(error);
@@ -83,14 +84,14 @@ pub(super) fn report(engine: &JobEngine, job: &Arc<Job>, error: &JobError) -> Pr
     }
 }
 
-/// The problem of an id that no job of the caller has.
+/// The problem of an unknown id.
 pub(super) fn no_job() -> Problem {
     let detail =
         "You have no job with this id. It may have been deleted, or be that of another token; `GET /jobs` lists yours.";
     Problem::new(ProblemKind::NotFound, detail)
 }
 
-/// Checks the conditions of a request for something that has no tag (RFC 9110, section 13.1.1).
+/// Checks the conditions of a request for a resource without a tag (RFC 9110, section 13.1.1).
 ///
 /// # Errors
 /// `precondition-failed` if `If-Match` has tags.
@@ -104,7 +105,7 @@ pub(super) fn check_untagged(headers: &HeaderMap) -> Result<(), Problem> {
 /// The idempotency key of a request.
 ///
 /// # Errors
-/// `invalid-header` if it is not a key.
+/// `invalid-header` if the header is not a valid key.
 pub(super) fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
     let mut values = headers.get_all(IDEMPOTENCY_KEY).iter();
     let Some(value) = values.next() else { return Ok(None) };

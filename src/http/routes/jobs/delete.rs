@@ -1,10 +1,12 @@
-//! `DELETE /jobs/{id}`: cancels a job that has not ended, and deletes one that has.
+//! `DELETE /jobs/{id}`: cancels a running job, or deletes an ended job.
 
 use std::sync::Arc;
 
 use axum::extract::{Path, Request};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
+use taquin_bulk::JobError;
+use taquin_bulk::fields::FieldReader;
 use taquin_solver::Named;
 
 use super::blocking::blocking;
@@ -15,10 +17,10 @@ use super::prefer::etag_of;
 use crate::http::media_type::MediaType;
 use crate::http::negotiation::{choose, is_known, is_matched};
 use crate::http::problem::{Problem, ProblemKind};
-use crate::http::request::{FieldReader, RequestFields, parse_query};
-use crate::jobs::{Ended, Ending, Job, JobError, JobView};
+use crate::http::request::parse_query;
+use crate::jobs::{Ended, Ending, Job, JobView};
 
-/// Seconds after which a client retries while another instance deletes the job.
+/// `Retry-After` in seconds while another instance deletes the job.
 const DELETION_RETRY: u64 = 5;
 
 /// Handles DELETE.
@@ -30,7 +32,7 @@ pub(in crate::http::routes) async fn delete(
     let headers = request.headers();
     choose(headers, &[MediaType::Json])?;
     let query = parse_query(request.uri().query().unwrap_or_default())?;
-    let mut fields = FieldReader::new(RequestFields { query, body: None, get_target: None }, &["only"]);
+    let mut fields = FieldReader::new(query, None, &["only"]);
     let only = fields.choice("only", None);
     fields.finish(Some(()))?;
     let job = caller.job(&id).await?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
-use axum::extract::Path;
+use axum::extract::{Extension, Path};
 use axum::http::{HeaderMap, HeaderName, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
@@ -15,7 +15,7 @@ use tokio::time::{Instant, timeout};
 use super::caller::{Caller, check_untagged};
 use super::prefer::wait_until;
 use super::reply::{json_of, tag_of};
-use crate::http::exchange::{AccessLine, DeferredBody};
+use crate::http::exchange::AccessLine;
 use crate::http::media_type::MediaType;
 use crate::http::negotiation::choose;
 use crate::http::problem::Problem;
@@ -45,6 +45,7 @@ const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 pub(in crate::http::routes) async fn events(
     caller: Caller,
     id: Path<String>,
+    Extension(line): Extension<AccessLine>,
     method: Method,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
@@ -58,11 +59,9 @@ pub(in crate::http::routes) async fn events(
     let mut response = stream_head(MediaType::Events);
     if method != Method::HEAD {
         let engine = caller.engine;
-        response.extensions_mut().insert(DeferredBody::new(move |line, _| {
-            let events = JobEvents { engine, job, sent: None, is_over: false, line };
-            Body::from_stream(unfold(events, |mut events| async {
-                Some((Ok::<_, Infallible>(events.next().await?), events))
-            }))
+        let events = JobEvents { engine, job, sent: None, is_over: false, line: line.for_stream() };
+        *response.body_mut() = Body::from_stream(unfold(events, |mut events| async {
+            Some((Ok::<_, Infallible>(events.next().await?), events))
         }));
     }
     Ok(response)
@@ -71,7 +70,7 @@ pub(in crate::http::routes) async fn events(
 impl JobEvents {
     /// Waits for the next event. Returns `None` after the last one, and when the service shuts down.
     async fn next(&mut self) -> Option<Bytes> {
-        self.line.status = StatusCode::OK;
+        self.line.end_stream();
         if self.is_over {
             return None;
         }

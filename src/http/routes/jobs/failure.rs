@@ -1,13 +1,15 @@
-//! Problems of jobs that are not created, or whose files cannot be used.
+//! Problems of rejected jobs and of unusable files.
+
+use taquin_bulk::JobError;
 
 use crate::http::problem::{Problem, ProblemKind};
 use crate::http::reply::service_failure;
-use crate::jobs::{CreateError, Job, JobError};
+use crate::jobs::{CreateError, Job};
 
-/// Seconds after which a client retries what needs the store.
+/// `Retry-After` of a failed store, in seconds.
 const STORE_RETRY: u64 = 5;
 
-/// The problem of a job that was not created.
+/// The problem of a rejected job.
 pub(super) fn of_create(error: &CreateError) -> Problem {
     match error {
         CreateError::TooMany(unfinished) => {

@@ -3,6 +3,7 @@
 use axum::extract::Request;
 use axum::response::Response;
 use serde::Serialize;
+use taquin_bulk::fields::FieldReader;
 
 use super::caller::Caller;
 use super::failure;
@@ -11,13 +12,13 @@ use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose};
 use crate::http::problem::Problem;
 use crate::http::reply::json;
-use crate::http::request::{FieldReader, RequestFields, parse_query};
+use crate::http::request::parse_query;
 use crate::jobs::{JobEngine, JobId, JobState};
 
 #[derive(Debug, Serialize)]
 struct ListReply {
     jobs: Vec<JobReply>,
-    /// The cursor of the next page, if there is one.
+    /// The cursor of the next page, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<String>,
 }
@@ -31,7 +32,7 @@ pub(in crate::http::routes) async fn list(caller: Caller, request: Request) -> R
     let headers = request.headers();
     choose(headers, &[MediaType::Json])?;
     let query = parse_query(request.uri().query().unwrap_or_default())?;
-    let mut fields = FieldReader::new(RequestFields { query, body: None, get_target: None }, &FIELDS);
+    let mut fields = FieldReader::new(query, None, &FIELDS);
     let state: Option<JobState> = fields.choice("state", None);
     let limit = fields.integer("limit", 1..=MAX_LIMIT).unwrap_or(DEFAULT_LIMIT) as usize;
     let after = fields.parsed("cursor", cursor_of);
@@ -52,7 +53,7 @@ pub(in crate::http::routes) async fn list(caller: Caller, request: Request) -> R
     Ok(Document::new(MediaType::Json.content_type(), Document::NO_STORE, body).response(headers))
 }
 
-/// Parses what `next` was.
+/// Parses a cursor that an earlier response had as `next`.
 fn cursor_of(text: &str) -> Result<(u64, JobId), (&'static str, String)> {
     let parts =
         text.split_once('-').and_then(|(created, id)| Some((u64::from_str_radix(created, 16).ok()?, id.parse().ok()?)));

@@ -1,4 +1,4 @@
-//! `/jobs`: many boards, solved with the workers that nothing else needs, as long as it takes (docs/adr/0047).
+//! `/jobs`: many boards, solved on workers that no search could use, without a time limit (docs/adr/0023).
 
 mod blocking;
 mod caller;
@@ -62,14 +62,14 @@ fn read_head(headers: &HeaderMap, state: &AppState) -> Result<(Option<String>, J
     Ok((key, JobBody::of(headers, state.settings().strict_content_type)?))
 }
 
-/// Handles GET: the job now, or once it has changed, if the client prefers to wait.
+/// Handles GET: returns the job at once, or after its next change if the client prefers to wait.
 pub(super) async fn job(caller: Caller, id: Path<String>, headers: HeaderMap) -> Result<Response, Problem> {
     choose(&headers, &[MediaType::Json])?;
     let mut job = caller.job(&id).await?;
     let wait = prefer::wait(&headers);
     if let Some(wait) = wait {
         prefer::wait_for_change(&caller.engine, &job, &headers, wait).await;
-        // It may have been deleted meanwhile, and created again.
+        // The job may have been deleted and created again meanwhile.
         job = caller.job(&id).await?;
     }
     let mut response = document(&caller, &job).response(&headers);

@@ -1,4 +1,4 @@
-//! `GET /jobs/{id}/parts/{part}`: the labels of a chunk as they are stored (docs/adr/0043).
+//! `GET /jobs/{id}/parts/{part}`: the stored file with the labels of a chunk (docs/JOB_FILES.md).
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -7,6 +7,7 @@ use axum::extract::{Path, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
+use taquin_bulk::{JobError, sha256_hex};
 
 use super::blocking::blocking;
 use super::caller::Caller;
@@ -15,9 +16,9 @@ use crate::http::negotiation::{choose, is_known, is_matched};
 use crate::http::problem::{Problem, ProblemKind};
 use crate::http::reply::{reserve_if_long, with_reservation};
 use crate::http::state::AppState;
-use crate::jobs::{Job, JobError, JobState, sha256_hex};
+use crate::jobs::{Job, JobState};
 
-/// A part never changes, but a job that is created with the key of a deleted one has the path of that one.
+/// A part never changes, but a job that is created with the key of a deleted job has the path of the deleted job.
 const CACHE_CONTROL: &str = "private, no-cache";
 
 /// Handles GET.
@@ -31,7 +32,7 @@ pub(in crate::http::routes) async fn part(
     choose(&headers, &[MediaType::Binary])?;
     let job = caller.job(&id).await?;
     let number = existing(number_of(&part), &job)?;
-    // Memory comes first: the digest needs all bytes, also for a range of them and for HEAD.
+    // Reserve memory first: the digest needs all bytes, also for a range and for HEAD.
     let length = caller.read(&job, move |job| existing_part(job, number, job.stored().part_length(number)?)).await?;
     let length = length.ok_or_else(|| not_yet(&job, number))?;
     let reservation = reserve_if_long(state.service(), caller.token, usize::try_from(length).unwrap_or(usize::MAX))?;
@@ -47,7 +48,7 @@ pub(in crate::http::routes) async fn part(
     respond(&method, &headers, bytes, &tag)
 }
 
-/// The number of a part, if the job has one of this number.
+/// Checks that the job has a part of this number.
 ///
 /// # Errors
 /// `not-found`.
@@ -62,15 +63,15 @@ pub(super) fn existing(number: Option<u64>, job: &Job) -> Result<u64, Problem> {
     })
 }
 
-/// The number that a text is, written without signs and leading zeros.
+/// Parses a number without sign and leading zeros.
 pub(super) fn number_of(text: &str) -> Option<u64> {
     text.parse::<u64>().ok().filter(|number| number.to_string() == text)
 }
 
-/// What was found of a part.
+/// Checks the result of reading a part.
 ///
 /// # Errors
-/// [`JobError`] if nothing was, although the job is completed.
+/// [`JobError`] if the part of a completed job is missing.
 pub(super) fn existing_part<T>(job: &Job, number: u64, found: Option<T>) -> Result<Option<T>, JobError> {
     match found {
         None if job.state() == JobState::Completed => Err(job.stored().missing_part(number)),
@@ -94,7 +95,7 @@ fn respond(method: &Method, headers: &HeaderMap, bytes: Bytes, tag: &HeaderValue
     let mut response = if is_known(headers, tag) {
         StatusCode::NOT_MODIFIED.into_response()
     } else {
-        // A range is for GET alone (section 14.2).
+        // Only GET supports ranges (section 14.2).
         let range = if *method == Method::GET { range_of(headers, bytes.len(), tag)? } else { None };
         match range {
             None => bytes.into_response(),
@@ -119,7 +120,7 @@ fn respond(method: &Method, headers: &HeaderMap, bytes: Bytes, tag: &HeaderValue
 /// The requested range; `None` for all bytes: without a range, with several, or if `If-Range` has another tag.
 ///
 /// # Errors
-/// `range-not-satisfiable` if it begins behind the end.
+/// `range-not-satisfiable` if the range begins after the end.
 fn range_of(headers: &HeaderMap, length: usize, tag: &HeaderValue) -> Result<Option<Range<usize>>, Problem> {
     let is_current = headers.get(header::IF_RANGE).is_none_or(|other| other == tag);
     let Some(text) = headers.get(header::RANGE).filter(|_| is_current).and_then(|range| range.to_str().ok()) else {

@@ -14,13 +14,13 @@ pub(super) const PREFERENCE_APPLIED: HeaderName = HeaderName::from_static("prefe
 
 const PREFER: HeaderName = HeaderName::from_static("prefer");
 
-/// Longest wait, whatever is preferred.
+/// Maximum wait, which caps the preference.
 const MAX_WAIT: u64 = 60;
 
-/// Time after which a job is looked at again although it did not change.
+/// Interval of checks in addition to notifications of changes.
 const LOOK_AGAIN: Duration = Duration::from_millis(500);
 
-/// How long a client prefers to wait. A preference that cannot be read is ignored.
+/// Parses the preferred wait. An invalid preference is ignored.
 pub(super) fn wait(headers: &HeaderMap) -> Option<Duration> {
     let values = headers.get_all(PREFER).iter().filter_map(|value| value.to_str().ok());
     let mut preferences = values.flat_map(|value| value.split(',')).filter_map(|preference| {
@@ -30,7 +30,7 @@ pub(super) fn wait(headers: &HeaderMap) -> Option<Duration> {
     preferences.next().map(|seconds| Duration::from_secs(seconds.min(MAX_WAIT)))
 }
 
-/// Waits until the job is no longer what the client has, or, if it has nothing, until the job has ended.
+/// Waits until the job differs from the client's `If-None-Match`, or without `If-None-Match` until the job has ended.
 pub(super) async fn wait_for_change(engine: &JobEngine, job: &Job, headers: &HeaderMap, wait: Duration) {
     let has_tags = headers.contains_key(header::IF_NONE_MATCH);
     let is_new = |view: &JobView| view.state.is_ended() || (has_tags && !is_known(headers, &etag_of(view)));
@@ -48,7 +48,7 @@ pub(super) async fn wait_until(engine: &JobEngine, job: &Job, is_new: impl Fn(&J
         if is_new(&view) {
             return view;
         }
-        // What a job waits for can change although the job does not.
+        // The reason why a job waits can change without a notification.
         let _ = timeout(LOOK_AGAIN, changes.changed()).await;
     }
 }

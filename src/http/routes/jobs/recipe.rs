@@ -3,28 +3,29 @@
 use axum::body::Body;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, header};
+use taquin_bulk::fields::{FieldReader, goal, limits};
+use taquin_bulk::rows::{RowFormat, unserved};
+use taquin_bulk::{ErrorKind, FieldError, JobBoards, Recipe, RecipeError, Want};
 use taquin_solver::{Board, Encoding, Sides, Size};
 
 use super::caller::Caller;
 use super::failure::too_large;
-use crate::http::problem::{Problem, ProblemKind, RequestError};
-use crate::http::request::{FieldReader, RawRequest, RequestFields, essence, goal, limits};
-use crate::http::rows::{RowFormat, unserved};
+use crate::http::problem::{Problem, ProblemKind};
+use crate::http::request::{RequestFields, essence};
 use crate::http::state::AppState;
-use crate::jobs::{Draft, JobBoards, Recipe, RecipeError};
-use crate::service::{Sweep, Want};
+use crate::jobs::Draft;
 
 const FIELDS: [&str; 8] =
     ["random.rows", "random.cols", "random.seed", "random.count", "goal", "want", "limits.time_ms", "limits.expanded"];
 
-/// What the body of a job is.
+/// Kind of a job's body.
 pub(super) enum JobBody {
     Recipe,
     Rows(RowFormat),
 }
 
 impl JobBody {
-    /// What the content type says. Unless it is strict, the types of clients that name none are those of a recipe.
+    /// Reads the content type. Unless `is_strict`, the default types of `curl -d` and `fetch` stand for a recipe.
     ///
     /// # Errors
     /// `unsupported-media-type`.
@@ -54,7 +55,7 @@ impl JobBody {
 /// # Errors
 /// All errors of the fields at once, or `content-too-large`.
 pub(super) async fn draft(head: &Parts, body: Body, state: &AppState, caller: &Caller) -> Result<Draft, Problem> {
-    let input = RawRequest::read(head, body, state.settings()).await?.fields("/jobs")?;
+    let input = RequestFields::read(head, body, state.settings()).await?;
     let (draft, count) = read(input)?;
     let most = caller.engine.settings().max_boards;
     if count > most {
@@ -64,7 +65,7 @@ pub(super) async fn draft(head: &Parts, body: Body, state: &AppState, caller: &C
 }
 
 fn read(input: RequestFields) -> Result<(Draft, u64), Problem> {
-    let mut fields = FieldReader::new(input, &FIELDS);
+    let mut fields = input.reader(&FIELDS);
     let required = FIELDS.into_iter().filter(|name| name.starts_with("random."));
     let missing: Vec<&str> = required.filter(|name| !fields.has(name)).collect();
     if missing.len() == 4 && !fields.has_object("random") {
@@ -83,8 +84,8 @@ fn read(input: RequestFields) -> Result<(Draft, u64), Problem> {
     let limits = limits(&mut fields);
     let recipe = recipe(&mut fields, goal, seed, count);
     let recipe = fields.finish(recipe)?;
-    if !Sweep::serves(want, recipe.goal().size()) {
-        return Err(unserved(recipe.goal().size()));
+    if !want.serves(recipe.goal().size()) {
+        return Err(unserved(recipe.goal().size()).into());
     }
     let count = recipe.count();
     Ok((Draft { boards: JobBoards::Recipe(recipe), want, limits, folder: None }, count))
@@ -96,7 +97,7 @@ fn goal_of(fields: &mut FieldReader, size: Option<Size>, sides: Sides) -> Option
     let size = size?;
     if goal.size() != size {
         let detail = format!("the goal is {} and the boards are {size}; they must have the same size", goal.size());
-        fields.report(ProblemKind::GoalMismatch, RequestError::new("/goal", "goal-mismatch", detail));
+        fields.report(ErrorKind::GoalMismatch, FieldError::new("/goal", "goal-mismatch", detail));
         return None;
     }
     Some(goal)
@@ -109,7 +110,7 @@ fn recipe(fields: &mut FieldReader, goal: Option<Board>, seed: Option<String>, c
             RecipeError::Count => "/random/count",
             RecipeError::Seed(_) => "/random/seed",
         };
-        fields.report(ProblemKind::InvalidRequest, RequestError::new(at, "out-of-range", error.to_string()));
+        fields.report(ErrorKind::InvalidRequest, FieldError::new(at, "out-of-range", error.to_string()));
     };
     Recipe::try_new(goal, &seed, count).map_err(report).ok()
 }
@@ -117,11 +118,11 @@ fn recipe(fields: &mut FieldReader, goal: Option<Board>, seed: Option<String>, c
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::http::request::{Json, RequestBody};
+    use taquin_bulk::fields::{Json, WrittenFields};
 
     fn of(json: &str) -> Result<Draft, Problem> {
-        let body = Some(RequestBody::Json(Json::parse(json).unwrap()));
-        read(RequestFields { query: Vec::new(), body, get_target: None }).map(|(draft, _)| draft)
+        let body = Some(WrittenFields::Json(Json::parse(json).unwrap()));
+        read(RequestFields { query: Vec::new(), body }).map(|(draft, _)| draft)
     }
 
     #[test]

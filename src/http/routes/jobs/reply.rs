@@ -4,10 +4,11 @@ use std::time::SystemTime;
 
 use serde::Serialize;
 use serde_json::Value;
+use taquin_bulk::JobSpec;
 use taquin_solver::Named;
 
 use crate::http::reply::json;
-use crate::jobs::{JobSpec, JobView};
+use crate::jobs::JobView;
 
 #[derive(Debug, Serialize)]
 pub(super) struct JobReply {
@@ -81,7 +82,7 @@ pub(super) fn json_of(view: &JobView) -> Vec<u8> {
     json(&JobReply::new(view))
 }
 
-/// What has to change for a job to count as changed: not the rate, which changes all the time.
+/// Entity tag of a job. The tag does not depend on the rate, which changes all the time.
 pub(super) fn tag_of(view: &JobView) -> Vec<u8> {
     json(&JobReply { rate_per_second: None, eta_seconds: None, ..JobReply::new(view) })
 }

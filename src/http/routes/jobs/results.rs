@@ -6,10 +6,13 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::{Path, Request, State};
-use axum::http::{Method, StatusCode};
+use axum::http::Method;
 use axum::response::Response;
 use bytes::Bytes;
 use futures_util::stream::unfold;
+use taquin_bulk::fields::FieldReader;
+use taquin_bulk::rows::LabelLines;
+use taquin_bulk::{InputProblems, JobError, Row};
 use taquin_solver::{Named, Puzzle};
 use tokio::sync::Semaphore;
 use tracing::{Instrument, Level, Span};
@@ -17,15 +20,14 @@ use tracing::{Instrument, Level, Span};
 use super::blocking::blocking;
 use super::caller::{Caller, check_untagged, report};
 use super::part::{existing, existing_part, not_yet, number_of};
-use crate::http::exchange::DeferredBody;
+use crate::http::exchange::AccessLine;
 use crate::http::media_type::MediaType;
 use crate::http::negotiation::choose;
 use crate::http::problem::{Problem, ProblemKind};
 use crate::http::reply::{service_failure, stream_head};
-use crate::http::request::{FieldReader, RequestFields, parse_query};
-use crate::http::rows::LabelLines;
+use crate::http::request::parse_query;
 use crate::http::state::AppState;
-use crate::jobs::{InputProblems, Job, JobEngine, JobError, JobState, Row};
+use crate::jobs::{Job, JobEngine, JobState};
 use crate::service::Reservation;
 
 /// Most rows of a response.
@@ -47,7 +49,7 @@ pub(in crate::http::routes) async fn results(
     let (method, headers) = (request.method(), request.headers());
     let media_type = choose(headers, &[MediaType::JsonLines, MediaType::Csv])?;
     let query = parse_query(request.uri().query().unwrap_or_default())?;
-    let mut fields = FieldReader::new(RequestFields { query, body: None, get_target: None }, &["part"]);
+    let mut fields = FieldReader::new(query, None, &["part"]);
     let part = fields.parsed("part", |text| {
         number_of(text).ok_or_else(|| ("wrong-type", "`part` must be the number of a part, from 0".to_owned()))
     });
@@ -68,17 +70,16 @@ pub(in crate::http::routes) async fn results(
     }
     let writer = RowWriter::new(&caller, job, lines, parts, reservation);
     let span = Span::current();
-    response.extensions_mut().insert(DeferredBody::new(move |mut line, _| {
-        line.status = StatusCode::OK;
-        Body::from_stream(unfold((Some(writer), line), move |(writer, line)| {
-            let piece = async {
-                Some(match next_piece(writer?).await.transpose()? {
-                    Ok((piece, writer)) => (Ok(piece), (Some(writer), line)),
-                    Err(error) => (Err(error), (None, line)),
-                })
-            };
-            piece.instrument(span.clone())
-        }))
+    let line = AccessLine::of(request.extensions())?.for_stream();
+    line.end_stream();
+    *response.body_mut() = Body::from_stream(unfold((Some(writer), line), move |(writer, line)| {
+        let piece = async {
+            Some(match next_piece(writer?).await.transpose()? {
+                Ok((piece, writer)) => (Ok(piece), (Some(writer), line)),
+                Err(error) => (Err(error), (None, line)),
+            })
+        };
+        piece.instrument(span.clone())
     }));
     Ok(response)
 }

@@ -5,20 +5,20 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::http::request::Parts;
+use taquin_bulk::rows::{InputRow, RowFormat, RowOptions, RowReader, other_goal, stored_problem, unserved};
+use taquin_bulk::{FieldError, InputProblemsWriter, InputRecord, InputWriter, JobBoards, JobError, RowError};
 use taquin_solver::{Board, Puzzle};
 
 use super::blocking::blocking;
 use super::caller::Caller;
 use super::failure::{of_create, too_large};
-use crate::http::problem::{Problem, ProblemKind, RequestError};
+use crate::http::problem::{Problem, ProblemKind};
 use crate::http::request::{BodyDigest, parse_query};
 use crate::http::routes::batch::lines::{Line, LineReceiver, LinesOf};
-use crate::http::rows::{InputRow, RowFormat, RowOptions, RowReader, other_goal, stored_problem, unserved};
 use crate::http::state::{AppState, BatchLimits};
-use crate::jobs::{CreateError, Draft, InputProblemsWriter, InputRecord, InputWriter, JobBoards, JobError, NewFolder};
-use crate::service::Sweep;
+use crate::jobs::{CreateError, Draft, NewFolder};
 
-/// Most bytes of the problems of an upload that are stored. Each takes some hundred bytes, and a faulty row two.
+/// Maximum bytes of stored problems of an upload. A problem takes some hundred bytes; a faulty row may have only two.
 const MAX_PROBLEM_BYTES: u64 = 64 << 20;
 
 /// Reads rows, and stores their boards.
@@ -42,13 +42,13 @@ pub(super) async fn draft(
     let mut receiver = LineReceiver::new(body, LinesOf::Job, limits, http.body_timeout)?.with_digest(digest);
     let (want, limits) = (options.want, options.limits);
     engine.check_upload(caller.owner, key).await.map_err(|error| of_create(&error))?;
-    // A client that sends nothing has no folder, and does not count among the jobs that are being created.
+    // A client that sends no lines gets no folder, and does not count as a job in creation.
     let mut lines = receiver.next().await?;
     let folder = engine.begin_upload(caller.owner, key).await.map_err(|error| of_create(&error))?;
     let mut packer = Packer::new(folder, options, format, settings.max_boards);
     while let Some(next) = lines {
         packer.folder.check_time().map_err(|error| of_create(&error))?;
-        // Reading boards takes time.
+        // Parsing blocks, so it runs on another thread.
         packer = blocking(move || packer.add(&next).map(|()| packer)).await??;
         lines = receiver.next().await?;
     }
@@ -61,13 +61,13 @@ struct Packer {
     folder: NewFolder,
     options: RowOptions,
     format: RowFormat,
-    /// Set when the first line is there, which may be a header.
+    /// Set at the first line, which may be a header.
     reader: Option<RowReader>,
     max_rows: u64,
     rows: u64,
-    /// Set when the first board is there, whose goal is that of all.
+    /// Set at the first board, whose goal is the goal of the job.
     input: Option<(Board, InputWriter)>,
-    /// The problem of the first row that is no board.
+    /// Line and problem of the first invalid row.
     first_problem: Option<(u64, Problem)>,
     problems: InputProblemsWriter,
 }
@@ -107,12 +107,12 @@ impl Packer {
         if let Err(problem) = &puzzle {
             let text = stored_problem(self.rows, line.number, id.as_deref(), problem);
             self.problems.push(self.rows, &text).map_err(of_file)?;
-            self.first_problem.get_or_insert_with(|| (line.number, Problem::clone(problem)));
+            self.first_problem.get_or_insert_with(|| (line.number, RowError::clone(problem).into()));
         }
         self.rows += 1;
         match &mut self.input {
             Some((_, writer)) => writer.push(puzzle.as_ref().ok()).map_err(of_file),
-            // The rows before the first board are written with it.
+            // The rows before the first board are written together with the first board.
             None => match puzzle {
                 Ok(puzzle) => self.begin(&puzzle),
                 Err(_) => Ok(()),
@@ -120,19 +120,19 @@ impl Packer {
         }
     }
 
-    /// The puzzle, if it has the goal of all.
-    fn of_goal(&self, puzzle: Puzzle) -> Result<Puzzle, Problem> {
+    /// Rejects a puzzle with another goal than the job's.
+    fn of_goal(&self, puzzle: Puzzle) -> Result<Puzzle, RowError> {
         match &self.input {
             Some((goal, _)) if puzzle.goal() != goal => Err(other_goal(puzzle.goal(), goal)),
             _ => Ok(puzzle),
         }
     }
 
-    /// Writes the rows up to the first board.
+    /// Starts the input, and writes the rows before the first board.
     fn begin(&mut self, first: &Puzzle) -> Result<(), Problem> {
         let size = first.goal().size();
-        if !Sweep::serves(self.options.want, size) {
-            return Err(unserved(size));
+        if !self.options.want.serves(size) {
+            return Err(unserved(size).into());
         }
         let mut writer = InputWriter::new(Arc::clone(self.folder.files()), *first.goal()).map_err(of_file)?;
         for _ in 1..self.rows {
@@ -158,7 +158,7 @@ fn no_board(rows: u64, first: Option<(u64, Problem)>) -> Problem {
             (format!("None of the {rows} rows is a board. Line {line}: {}", problem.detail), Some(problem))
         }
     };
-    let missing = || vec![RequestError::new("", "missing-field", detail.clone())];
+    let missing = || vec![FieldError::new("", "missing-field", detail.clone())];
     let errors = problem.map(|problem| problem.errors).filter(|errors| !errors.is_empty()).unwrap_or_else(missing);
     Problem::new(ProblemKind::InvalidRequest, detail).with_errors(errors)
 }

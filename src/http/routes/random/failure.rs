@@ -2,11 +2,13 @@
 
 use std::ops::RangeInclusive;
 
-use crate::http::problem::{Problem, ProblemKind, RequestError, sentence};
+use taquin_bulk::{FieldError, sentence};
+
+use crate::http::problem::{Problem, ProblemKind};
 use crate::http::reply::service_failure;
 use crate::service::{Draw, DrawError, ServiceError};
 
-/// Returns the problem of a failed drawing, with what can be had instead.
+/// Returns the problem of a failed drawing, with the possible lengths.
 pub(in crate::http::routes) fn draw_failure(error: &DrawError, how: &Draw) -> Problem {
     match error {
         DrawError::LengthsUnknown(size) => unsupported(
@@ -60,12 +62,12 @@ fn field(how: &Draw) -> &'static str {
 }
 
 fn unsupported(how: &Draw, detail: &str) -> Problem {
-    let error = RequestError::new(format!("/{}", field(how)), "unsupported", detail);
+    let error = FieldError::new(format!("/{}", field(how)), "unsupported", detail);
     Problem::new(ProblemKind::UnsupportedCombination, sentence(detail)).with_errors(vec![error])
 }
 
 fn out_of_range(how: &Draw, detail: &str) -> Problem {
-    let error = RequestError::new(format!("/{}", field(how)), "out-of-range", detail);
+    let error = FieldError::new(format!("/{}", field(how)), "out-of-range", detail);
     Problem::new(ProblemKind::InvalidParameter, sentence(detail)).with_errors(vec![error])
 }
 

@@ -3,12 +3,12 @@
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
+use taquin_bulk::fields::{FieldReader, goal_and_from};
+use taquin_bulk::{ErrorKind, FieldError, RowError};
 use taquin_solver::{Board, Puzzle, named};
 
-use crate::http::get_target::GetTarget;
-use crate::http::problem::{Problem, ProblemKind, RequestError};
-use crate::http::reply::puzzle_failure;
-use crate::http::request::{FieldReader, RequestFields, goal_and_from};
+use crate::http::problem::Problem;
+use crate::http::request::RequestFields;
 use crate::service::{Draw, Solvability, Walk};
 
 const FIELDS: [&str; 12] =
@@ -17,7 +17,7 @@ const FIELDS: [&str; 12] =
 /// Maximum length of a walk. A few thousand moves already shuffle the largest board.
 const MAX_WALK: i64 = 100_000;
 const MAX_SEED_CHARS: usize = 128;
-/// Of several boards, each has a seed with a slash and up to three digits.
+/// With several boards, the seed of each board gets a slash and up to three digits.
 const MAX_SEED_CHARS_OF_SEVERAL: usize = MAX_SEED_CHARS - 4;
 const MAX_COUNT: i64 = 1_000;
 
@@ -43,7 +43,6 @@ pub(super) struct RandomQuery {
     pub(super) seed: Option<String>,
     pub(super) count: usize,
     pub(super) form: Option<As>,
-    pub(super) get_target: Option<GetTarget>,
 }
 
 impl RandomQuery {
@@ -52,7 +51,7 @@ impl RandomQuery {
     /// # Errors
     /// All errors at once.
     pub(super) fn read(input: RequestFields) -> Result<Self, Problem> {
-        let mut fields = FieldReader::new(input, &FIELDS);
+        let mut fields = input.reader(&FIELDS);
         let (goal, from) = goal_and_from(&mut fields);
         let count = fields.integer("count", 1..=MAX_COUNT).unwrap_or(1) as usize;
         let seed = fields.parsed_text_or_number("seed", |text| seed_of(text, count));
@@ -65,11 +64,11 @@ impl RandomQuery {
                 "several boards are written as lines: use `as=line` for text, `as=request`, or omit `as`",
             );
         }
-        let (goal, get_target) = fields.finish_with_target(goal)?;
+        let goal = fields.finish(goal)?;
         if let Draw::Walk(Walk { from: Some(from), .. }) = &how {
-            Puzzle::try_new(*from, goal).map_err(puzzle_failure)?;
+            Puzzle::try_new(*from, goal).map_err(RowError::from)?;
         }
-        Ok(Self { goal, how, seed, count, form, get_target })
+        Ok(Self { goal, how, seed, count, form })
     }
 }
 
@@ -102,7 +101,7 @@ fn report_conflicts(fields: &mut FieldReader, from: Option<Board>, turns_back: b
     let given: Vec<&str> = ["length", "percentile", "walk"].into_iter().filter(|name| fields.has(name)).collect();
     if let [first, .., last] = given[..] {
         let detail = format!("`{last}` and `{first}` are mutually exclusive");
-        fields.report(ProblemKind::InvalidParameter, RequestError::new(format!("/{last}"), "unsupported", detail));
+        fields.report(ErrorKind::InvalidParameter, FieldError::new(format!("/{last}"), "unsupported", detail));
     }
     let has_walk = given.contains(&"walk");
     if from.is_some() && !has_walk {
@@ -118,8 +117,8 @@ fn report_conflicts(fields: &mut FieldReader, from: Option<Board>, turns_back: b
 }
 
 fn unsupported(fields: &mut FieldReader, name: &str, detail: &str) {
-    let error = RequestError::new(format!("/{name}"), "unsupported", detail);
-    fields.report(ProblemKind::UnsupportedCombination, error);
+    let error = FieldError::new(format!("/{name}"), "unsupported", detail);
+    fields.report(ErrorKind::UnsupportedCombination, error);
 }
 
 /// Parses `20`, or `12..18` with both ends included.

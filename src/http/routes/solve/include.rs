@@ -1,10 +1,10 @@
-//! Optional parts of a `/solve` response, and what they cannot be combined with.
+//! Optional parts of a `/solve` response, and their conflicts.
 
+use taquin_bulk::fields::FieldReader;
+use taquin_bulk::{ErrorKind, FieldError};
 use taquin_solver::{Algorithm, Named, named};
 
 use crate::http::media_type::MediaType;
-use crate::http::problem::{ProblemKind, RequestError};
-use crate::http::request::FieldReader;
 
 /// Error for `progress` in a JSON response.
 const NO_PROGRESS_IN_JSON: &str = "`progress` needs `Accept: text/plain`, or `Accept: text/event-stream` for \
@@ -32,10 +32,8 @@ named!(Include {
 pub(super) fn included(fields: &mut FieldReader, media_type: Option<MediaType>) -> Vec<Include> {
     let include = fields.choices("include");
     if include.contains(&Include::Progress) && media_type == Some(MediaType::Json) {
-        fields.report(
-            ProblemKind::UnsupportedCombination,
-            RequestError::new("/include", "unsupported", NO_PROGRESS_IN_JSON),
-        );
+        fields
+            .report(ErrorKind::UnsupportedCombination, FieldError::new("/include", "unsupported", NO_PROGRESS_IN_JSON));
     }
     include
 }
@@ -48,7 +46,7 @@ pub(super) fn check_lists(
     media_type: Option<MediaType>,
 ) {
     let mut reject = |pointer: &str, detail: String| {
-        fields.report(ProblemKind::UnsupportedCombination, RequestError::new(pointer, "unsupported", detail));
+        fields.report(ErrorKind::UnsupportedCombination, FieldError::new(pointer, "unsupported", detail));
     };
     let name = algorithm.name();
     if include.contains(&Include::Generated) && !algorithm.has_open_list() {
@@ -80,7 +78,7 @@ pub(super) fn check_picture(fields: &mut FieldReader, include: &[Include], has_s
     let names: Vec<String> = others.map(|include| format!("`{}`", include.name())).collect();
     let mut reject = |pointer: &str, what: &str| {
         let detail = format!("a picture does not show {what}: use `Accept: application/json`, or omit it");
-        fields.report(ProblemKind::UnsupportedCombination, RequestError::new(pointer, "unsupported", detail));
+        fields.report(ErrorKind::UnsupportedCombination, FieldError::new(pointer, "unsupported", detail));
     };
     if !names.is_empty() {
         reject("/include", &names.join(", "));
@@ -106,7 +104,7 @@ pub(super) fn check_multi_tile(
     for (field, _, reason) in conflicts.into_iter().filter(|(_, is_conflict, _)| *is_conflict) {
         let instead = if field == "metric" { "accept `application/json`" } else { "omit it" };
         let detail = format!("with the `metric` `multi_tile`, {reason}: {instead}, or omit `metric`");
-        let error = RequestError::new(format!("/{field}"), "unsupported", detail);
-        fields.report(ProblemKind::UnsupportedCombination, error);
+        let error = FieldError::new(format!("/{field}"), "unsupported", detail);
+        fields.report(ErrorKind::UnsupportedCombination, error);
     }
 }

@@ -3,34 +3,32 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use taquin_solver::{Progress, Puzzle};
+use taquin_solver::{Path, Progress, Puzzle, Size, Tile};
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 
 use crate::http::media_type::MediaType;
-use crate::http::payload::Payload;
 use crate::http::problem::Problem;
 use crate::http::reply::{
-    InterimReply, Layout, LongReply, MovesReply, ProgressReply, ProvenLength, SolutionReply, SolveReply, held_if_long,
-    in_pieces, json, limit_exceeded_with_lists, service_failure, whole,
+    InterimReply, Layout, MovesReply, ProgressReply, ProvenLength, SolutionReply, SolveReply, json,
+    limit_exceeded_with_lists, service_failure, written,
 };
-use crate::service::{Answer, FoundSolution, HeldReport, Report, SearchEvent, Service, ServiceError, Subscription};
+use crate::service::{Answer, FoundSolution, Report, SearchEvent, ServiceError, Subscription};
 
 /// Event of a stream.
 #[derive(Debug)]
 pub(crate) enum StreamEvent {
     /// A solution shorter than all earlier ones.
-    Solution { length: usize, lower_bound: u32, elapsed: Duration, json: Payload },
+    Solution { length: usize, lower_bound: u32, elapsed: Duration, json: Vec<u8> },
     /// Progress of the search.
     Progress(ProgressReply),
     /// Last event of a successful search: the response without streaming.
-    Result(Payload),
+    Result(Vec<u8>),
     /// Last event of a failed search.
     Problem(Box<Problem>),
 }
 
 /// Events of one search, in order.
 pub(crate) struct SolveStream {
-    service: Arc<Service>,
     subscription: Subscription,
     puzzle: Puzzle,
     layout: Layout,
@@ -45,17 +43,18 @@ pub(crate) struct SolveStream {
     last_progress: Progress,
     /// The final event, held back because the best solution has to be sent first.
     last: Option<StreamEvent>,
+    /// The answer, once the search has ended.
+    pub(crate) answer: Option<Answer>,
     is_over: bool,
 }
 
 impl SolveStream {
     /// Creates the stream of a submitted search.
-    pub(crate) fn new(service: Arc<Service>, subscription: Subscription, puzzle: Puzzle, layout: Layout) -> Self {
+    pub(crate) fn new(subscription: Subscription, puzzle: Puzzle, layout: Layout) -> Self {
         let period = if layout.media_type == MediaType::Events { Self::EVENTS } else { Self::LINES };
         let mut ticks = interval_at(Instant::now() + period, period);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         Self {
-            service,
             subscription,
             puzzle,
             layout,
@@ -65,6 +64,7 @@ impl SolveStream {
             elapsed: Duration::ZERO,
             last_progress: Progress::default(),
             last: None,
+            answer: None,
             is_over: false,
         }
     }
@@ -73,6 +73,10 @@ impl SolveStream {
     const EVENTS: Duration = Duration::from_millis(250);
     /// Period of progress lines.
     const LINES: Duration = Duration::from_secs(1);
+
+    pub(crate) fn size(&self) -> Size {
+        self.puzzle.size()
+    }
 
     /// Media type of the stream.
     pub(crate) fn media_type(&self) -> MediaType {
@@ -91,12 +95,9 @@ impl SolveStream {
                     SearchEvent::FoundSolution(found) => {
                         let Ok(tiles) = found.path.replay(&self.puzzle) else { continue };
                         let FoundSolution { path, lower_bound, elapsed } = &*found;
-                        self.solution(path.len(), *lower_bound, *elapsed, |proven, elapsed_us| {
-                            let solution = SolutionReply { proven, moves: MovesReply::new(path, &tiles) };
-                            Payload::Whole(json(&InterimReply { solution, elapsed_us }))
-                        })
+                        self.solution(path, &tiles, *lower_bound, *elapsed)
                     }
-                    SearchEvent::Ended(outcome) => Some(self.end(outcome)),
+                    SearchEvent::Ended(outcome) => Some(self.last_event(outcome)),
                 },
                 _ = self.ticks.tick() => self.progress(),
             };
@@ -107,23 +108,24 @@ impl SolveStream {
         None
     }
 
-    /// Event of a solution if it is shorter than all earlier ones. `write` gets its figures and the elapsed
-    /// microseconds.
-    fn solution(
-        &mut self,
-        length: usize,
-        lower_bound: u32,
-        elapsed: Duration,
-        write: impl FnOnce(ProvenLength, u64) -> Payload,
-    ) -> Option<StreamEvent> {
+    /// Event of a solution if it is shorter than all earlier ones.
+    fn solution(&mut self, path: &Path, tiles: &[Tile], lower_bound: u32, elapsed: Duration) -> Option<StreamEvent> {
+        let length = path.len();
         if self.shortest.is_some_and(|shortest| shortest <= length) {
             return None;
         }
         self.shortest = Some(length);
         let (lower_bound, elapsed) = self.monotonic(lower_bound, elapsed);
-        let optimal = length == lower_bound as usize;
-        let json = write(ProvenLength { length, optimal, lower_bound }, elapsed.as_micros() as u64);
+        let proven = ProvenLength { length, optimal: length == lower_bound as usize, lower_bound };
+        let solution = SolutionReply { proven, moves: MovesReply::new(path, tiles) };
+        let json = json(&InterimReply { solution, elapsed_us: elapsed.as_micros() as u64 });
         Some(StreamEvent::Solution { length, lower_bound, elapsed, json })
+    }
+
+    /// Ends the stream: no event follows.
+    pub(crate) fn end(&mut self) {
+        self.is_over = true;
+        self.last = None;
     }
 
     /// Progress event. Events are sent only on change; text lines always, as a sign of life.
@@ -151,19 +153,19 @@ impl SolveStream {
     }
 
     /// Final event. If the best solution was not sent yet, returns it first and keeps the final event for later.
-    fn end(&mut self, outcome: Result<Answer, ServiceError>) -> StreamEvent {
+    fn last_event(&mut self, outcome: Result<Answer, ServiceError>) -> StreamEvent {
         self.is_over = true;
         let answer = match outcome {
             Ok(answer) => answer,
             Err(error) => return StreamEvent::Problem(Box::new(service_failure(&error))),
         };
-        let report = &*answer.report;
-        let held = match held_if_long(&self.service, &self.puzzle, &answer.report) {
-            Ok(held) => held,
-            Err(problem) => return StreamEvent::Problem(Box::new(problem)),
-        };
-        let best = self.best_solution(report, held.clone());
-        let end = self.final_event(&answer.report, held);
+        let report = Arc::clone(&answer.report);
+        self.answer = Some(answer);
+        let elapsed = report.queued + report.elapsed;
+        let best = report.solution.as_ref();
+        let best = best.and_then(|best| self.solution(&best.path, &best.tiles, report.lower_bound, elapsed));
+        let end =
+            self.response(&report).map_or_else(|problem| StreamEvent::Problem(Box::new(problem)), StreamEvent::Result);
         match best {
             Some(solution) => {
                 self.last = Some(end);
@@ -173,32 +175,11 @@ impl SolveStream {
         }
     }
 
-    /// Event of the final solution, if no solution of this length was sent.
-    fn best_solution(&mut self, report: &Report, held: Option<HeldReport>) -> Option<StreamEvent> {
-        let best = report.solution.as_ref()?;
-        let elapsed = report.queued + report.elapsed;
-        self.solution(best.path.len(), report.lower_bound, elapsed, |proven, elapsed_us| match held {
-            Some(held) => LongReply::interim(held, proven, (&best.path).into(), elapsed_us),
-            None => {
-                let solution = SolutionReply { proven, moves: MovesReply::new(&best.path, &best.tiles) };
-                Payload::Whole(json(&InterimReply { solution, elapsed_us }))
-            }
-        })
-    }
-
-    /// Final event, with the response that would be returned without streaming.
-    fn final_event(&self, report: &Arc<Report>, held: Option<HeldReport>) -> StreamEvent {
-        let reply = match (report.stopped, held) {
-            (Some(stop), held) => Err(limit_exceeded_with_lists(report, held, stop, self.layout)),
-            (None, Some(held)) => {
-                SolveReply::new(&self.puzzle, report).map(|(reply, _)| in_pieces(&reply, held, self.layout))
-            }
-            (None, None) => SolveReply::new(&self.puzzle, report)
-                .map(|(reply, _)| Payload::Whole(whole(&reply, report, self.layout))),
-        };
-        match reply {
-            Ok(reply) => StreamEvent::Result(reply),
-            Err(problem) => StreamEvent::Problem(Box::new(problem)),
+    /// The response that would be returned without streaming.
+    fn response(&self, report: &Report) -> Result<Vec<u8>, Problem> {
+        match report.stopped {
+            Some(stop) => Err(limit_exceeded_with_lists(report, stop, self.layout)),
+            None => Ok(written(&SolveReply::new(&self.puzzle, report, self.layout)?)),
         }
     }
 }

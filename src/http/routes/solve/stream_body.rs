@@ -1,20 +1,22 @@
 //! Body of a streamed response.
 
 use std::convert::Infallible;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
-use axum::http::{HeaderValue, StatusCode};
+use axum::http::HeaderValue;
 use axum::response::Response;
 use bytes::Bytes;
 use futures_util::stream::unfold;
 use tokio::time::timeout;
 
 use super::stream::{SolveStream, StreamEvent};
-use crate::http::exchange::{AccessLine, DeferredBody};
+use crate::http::exchange::AccessLine;
 use crate::http::media_type::MediaType;
-use crate::http::payload::{Payload, Pieces};
-use crate::http::reply::{ProgressReply, json, stream_head};
+use crate::http::problem::Problem;
+use crate::http::reply::{ProgressReply, json, reserved_if_long, stream_head};
+use crate::service::Service;
 
 /// Idle time after which a comment is sent, to detect closed connections.
 const HEARTBEAT: Duration = Duration::from_secs(5);
@@ -31,20 +33,16 @@ struct Writer {
     line: AccessLine,
     /// Path of the request.
     instance: String,
-    /// Rest of the current event.
-    pieces: Option<Box<dyn Pieces>>,
+    service: Arc<Service>,
 }
 
 /// Returns the streamed response. Dropping its body cancels the search, unless another client waits for its result.
-pub(crate) fn response(stream: SolveStream) -> Response {
+pub(crate) fn response(service: Arc<Service>, stream: SolveStream, line: AccessLine, instance: String) -> Response {
     let mut response = stream_head(stream.media_type());
-    let body = DeferredBody::new(|line, instance| {
-        let writer = Writer { stream, line, instance, pieces: None };
-        Body::from_stream(unfold(writer, |mut writer| async {
-            Some((Ok::<_, Infallible>(writer.next().await?), writer))
-        }))
-    });
-    response.extensions_mut().insert(body);
+    let writer = Writer { stream, line, instance, service };
+    *response.body_mut() = Body::from_stream(unfold(writer, |mut writer| async {
+        Some((Ok::<_, Infallible>(writer.next().await?), writer))
+    }));
     response
 }
 
@@ -52,31 +50,28 @@ impl Writer {
     /// Returns the next piece of the body.
     async fn next(&mut self) -> Option<Bytes> {
         loop {
-            if let Some(piece) = self.piece().await {
-                return Some(piece);
-            }
             match timeout(HEARTBEAT, self.stream.next()).await {
-                Ok(event) => match self.write(event?) {
-                    Payload::Whole(text) => return Some(text.into()),
-                    Payload::Pieces(pieces) => self.pieces = Some(pieces),
-                },
+                Ok(event) => return Some(self.write(event?)),
                 Err(_) if self.stream.media_type() == MediaType::Events => return Some(Bytes::from_static(b":\n\n")),
                 Err(_) => {}
             }
         }
     }
 
-    /// Returns the next piece of the current event.
-    async fn piece(&mut self) -> Option<Bytes> {
-        let piece = self.pieces.as_mut()?.next().await;
-        if piece.is_none() {
-            self.pieces = None;
-        }
-        piece
+    /// Writes an event. If there is no memory for a long one, the stream ends with this problem.
+    fn write(&mut self, event: StreamEvent) -> Bytes {
+        self.record(&event);
+        reserved_if_long(&self.service, self.text(event)).unwrap_or_else(|problem| self.last(problem))
     }
 
-    fn write(&mut self, event: StreamEvent) -> Payload {
+    fn last(&mut self, problem: Problem) -> Bytes {
+        self.stream.end();
+        let event = StreamEvent::Problem(Box::new(problem));
         self.record(&event);
+        self.text(event).into()
+    }
+
+    fn text(&self, event: StreamEvent) -> Vec<u8> {
         if self.stream.media_type() == MediaType::Events { self.event(event) } else { self.lines(event) }
     }
 
@@ -85,47 +80,47 @@ impl Writer {
         match event {
             StreamEvent::Solution { .. } | StreamEvent::Progress(_) => return,
             StreamEvent::Result(_) => {}
-            StreamEvent::Problem(problem) => self.line.problem = Some(problem.kind.slug()),
+            StreamEvent::Problem(problem) => self.line.fail(problem.kind),
         }
-        self.line.status = StatusCode::OK;
+        self.line.end_stream();
+        if let Some(answer) = self.stream.answer.take() {
+            self.line.add_search(self.stream.size(), &answer);
+        }
     }
 
     /// Writes a server-sent event (HTML standard). Compact JSON has no line ends, so one `data` line suffices.
-    fn event(&self, event: StreamEvent) -> Payload {
-        match event {
-            StreamEvent::Solution { json, .. } => json.between("event: solution\ndata: ", "\n\n"),
-            StreamEvent::Progress(reply) => Payload::Whole(json(&reply)).between("event: progress\ndata: ", "\n\n"),
-            StreamEvent::Result(reply) => reply.between("event: result\ndata: ", LAST),
+    fn event(&self, event: StreamEvent) -> Vec<u8> {
+        let (name, data, end) = match event {
+            StreamEvent::Solution { json, .. } => ("solution", json, "\n\n".to_owned()),
+            StreamEvent::Progress(reply) => ("progress", json(&reply), "\n\n".to_owned()),
+            StreamEvent::Result(reply) => ("result", reply, LAST.to_owned()),
             StreamEvent::Problem(problem) => {
                 let document = problem.document(MediaType::Json, &self.instance, self.line.request_id());
-                match problem.retry_after() {
-                    // Tells the browser when to reconnect.
-                    Some(seconds) => {
-                        document.between("event: problem\ndata: ", format!("\nretry: {}\n\n", 1000 * seconds))
-                    }
-                    None => document.between("event: problem\ndata: ", LAST),
-                }
+                // Tells the browser when to reconnect.
+                let retry = problem.retry_after().map(|seconds| format!("\nretry: {}\n\n", 1000 * seconds));
+                ("problem", document, retry.unwrap_or_else(|| LAST.to_owned()))
             }
-        }
+        };
+        [b"event: ", name.as_bytes(), b"\ndata: ", &data, end.as_bytes()].concat()
     }
 
-    fn lines(&self, event: StreamEvent) -> Payload {
+    fn lines(&self, event: StreamEvent) -> Vec<u8> {
         match event {
             StreamEvent::Solution { length, lower_bound, elapsed, .. } => {
                 let moves = if length == 1 { "move" } else { "moves" };
                 line(elapsed, &format!("found a solution of {length} {moves}; none has fewer than {lower_bound}"))
             }
             StreamEvent::Progress(reply) => line(Duration::from_micros(reply.elapsed_us), &progress(&reply)),
-            StreamEvent::Result(reply) => reply.between("\n", ""),
+            StreamEvent::Result(reply) => [b"\n", &*reply].concat(),
             StreamEvent::Problem(problem) => {
-                problem.document(MediaType::Text, &self.instance, self.line.request_id()).between("\n", "")
+                [b"\n", &*problem.document(MediaType::Text, &self.instance, self.line.request_id())].concat()
             }
         }
     }
 }
 
-fn line(elapsed: Duration, text: &str) -> Payload {
-    Payload::Whole(format!("{:7.2} s  {text}\n", elapsed.as_secs_f64()).into_bytes())
+fn line(elapsed: Duration, text: &str) -> Vec<u8> {
+    format!("{:7.2} s  {text}\n", elapsed.as_secs_f64()).into_bytes()
 }
 
 fn progress(reply: &ProgressReply) -> String {

@@ -1,4 +1,4 @@
-//! Workers for bulk work, which takes those that no job could use.
+//! Lends idle workers to bulk work.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 
 use super::Scheduler;
 
-/// A worker of bulk work, unless jobs have it back meanwhile.
+/// A worker lent to bulk work. Jobs may take it back for a while.
 #[derive(Debug)]
 pub(crate) struct BulkPermit {
     scheduler: Arc<Scheduler>,
@@ -19,17 +19,17 @@ pub(crate) struct BulkPermit {
 /// Time with and without the worker.
 #[derive(Debug)]
 struct BulkClock {
-    /// When the worker was last taken or given back.
+    /// Time at which the worker was last taken or returned.
     since: Instant,
-    /// Time with the worker before that.
+    /// Earlier time with the worker.
     worked: Duration,
-    /// Time without it before that.
+    /// Earlier time without the worker.
     paused: Duration,
 }
 
 impl Scheduler {
-    /// Blocks until there is a worker that no job could use. Returns none if `is_over` is true first. It is checked
-    /// again after [`wake_bulk`](Self::wake_bulk), and must not call the scheduler.
+    /// Blocks until a worker is free that no job could use. Returns none once `is_over` is true.
+    /// [`wake_bulk`](Self::wake_bulk) makes it check `is_over`, which must not call the scheduler.
     pub(crate) fn bulk_permit(self: &Arc<Self>, is_over: &dyn Fn() -> bool) -> Option<BulkPermit> {
         self.take_for_bulk(is_over).then(|| BulkPermit {
             scheduler: Arc::clone(self),
@@ -38,14 +38,14 @@ impl Scheduler {
         })
     }
 
-    /// Wakes the bulk work that waits for a worker, so that it checks again whether it is over.
+    /// Wakes waiting bulk work, so that it checks whether it is over.
     pub(crate) fn wake_bulk(&self) {
-        // Under the lock no thread is between the check and the wait.
+        // The lock excludes a thread between its check and its wait.
         let _state = self.lock();
         self.bulk_turn.notify_all();
     }
 
-    /// Waits for a worker and takes it. Returns false if `is_over` is true first.
+    /// Waits for a worker and takes it. Returns false once `is_over` is true.
     fn take_for_bulk(&self, is_over: &dyn Fn() -> bool) -> bool {
         let mut state = self.lock();
         state.bulk.waiting += 1;
@@ -67,7 +67,7 @@ impl Scheduler {
             state.bulk.help_until = None;
             self.takes_bulk_workers.store(false, Ordering::Relaxed);
         } else if state.free > 0 {
-            // This thread may have been notified of a worker that another one now has to take.
+            // This thread may have consumed a notification; it passes it on.
             self.bulk_turn.notify_one();
         }
         is_taken
@@ -75,19 +75,19 @@ impl Scheduler {
 }
 
 impl BulkPermit {
-    /// True if the worker is to be given back.
+    /// True if a job needs the worker.
     pub(crate) fn is_wanted_back(&self) -> bool {
         self.scheduler.takes_bulk_workers.load(Ordering::Relaxed)
     }
 
-    /// Gives the worker back if a job could use it, and blocks until bulk work may have one again or `is_over` is true.
+    /// Returns the worker if a job needs it, and blocks until bulk work may have one again or `is_over` is true.
     pub(crate) fn pause(&self, is_over: &dyn Fn() -> bool) {
         if self.is_wanted_back() {
             self.without_worker(is_over, || ());
         }
     }
 
-    /// Runs something without the worker. Then blocks until bulk work may have one again, or `is_over` is true: work
+    /// Runs a closure without the worker, then blocks until bulk work may have one again, or `is_over` is true. Work
     /// that is over ends without a worker.
     pub(crate) fn without_worker<T>(&self, is_over: &dyn Fn() -> bool, run: impl FnOnce() -> T) -> T {
         if self.has_worker.swap(false, Ordering::Relaxed) {
@@ -102,7 +102,7 @@ impl BulkPermit {
         done
     }
 
-    /// Time with the worker, and without it, since the permit.
+    /// Time with and without the worker so far.
     pub(crate) fn times(&self) -> (Duration, Duration) {
         let clock = self.clock.lock();
         let last = clock.since.elapsed();
@@ -127,13 +127,13 @@ impl Drop for BulkPermit {
 }
 
 impl BulkClock {
-    /// Counts the time with the worker.
+    /// Ends a time with the worker.
     fn stop(&mut self) {
         self.worked += self.since.elapsed();
         self.since = Instant::now();
     }
 
-    /// Counts the time without the worker.
+    /// Ends a time without the worker.
     fn start(&mut self) {
         self.paused += self.since.elapsed();
         self.since = Instant::now();

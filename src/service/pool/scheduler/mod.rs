@@ -26,25 +26,25 @@ pub(crate) use state::{Arrival, Trial};
 /// there are (multilevel feedback queue: Corbató, Merwin Daggett & Daley 1962). A running search yields to jobs of a
 /// lower level after a minimum time slice. From time to time the oldest job runs first, which prevents starvation.
 ///
-/// A started job keeps its memory until it ends, so its maximum is reserved before it starts. Light jobs and small ones
-/// may overtake larger ones meanwhile, and part of the memory is reserved for each.
+/// A started job keeps its memory until it ends, so its maximum is reserved before the start. Light and small jobs may
+/// overtake larger ones meanwhile, and a part of the memory is reserved for each class.
 ///
-/// It also keeps its thread, so it starts only if a thread is idle. [`add_thread`](Self::add_thread) counts the
-/// threads that exist; their number bounds the paused jobs. The first 50 ms of a job are its *trial*. If too many long
-/// jobs hold a thread by then, the job is stopped and starts again when one of them ends (task assignment by guessing
-/// size: Harchol-Balter 2002). So a short job waits for no long one, only for the trials before it; a long
-/// one waits, and loses 50 ms of work at most.
+/// A started job also keeps its thread, so it starts only on an idle one. [`add_thread`](Self::add_thread) counts the
+/// existing threads; their number bounds the paused jobs. The first 50 ms of a job are its *trial*. If too many long
+/// jobs hold a thread by then, the job is stopped, and starts again when one of them ends (task assignment by guessing
+/// size: Harchol-Balter 2002). So a short job waits only for the trials before it, never for a long job. A long job
+/// waits, and loses 50 ms of work at most.
 ///
-/// Bulk work takes the workers that are left, and gives each back at its next poll once a job could run or a search
-/// asks for help (docs/adr/0044).
+/// Bulk work uses the remaining workers. It returns each at its next poll once a job could run or a search asks for
+/// help (docs/adr/0011).
 #[derive(Debug)]
 pub(crate) struct Scheduler {
     workers: usize,
     memory: SearchMemory,
-    state: Mutex<State>,
+    state: Mutex<PoolState>,
     /// Lowest level of the waiting jobs that could run now.
     waiting: AtomicU8,
-    /// True if bulk work is to give back a worker.
+    /// True if bulk work must return a worker.
     takes_bulk_workers: AtomicBool,
     /// Notified when bulk work may take a worker.
     bulk_turn: Condvar,
@@ -53,23 +53,23 @@ pub(crate) struct Scheduler {
 /// Workers and memory in use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Load {
-    /// Workers in use, those of bulk work included.
+    /// Busy workers, including bulk work.
     pub busy: usize,
-    /// Workers of these that bulk work has.
+    /// Busy workers of bulk work.
     pub bulk: usize,
     /// Jobs without a worker, started or not.
     pub waiting: usize,
     /// Jobs that have started and not ended.
     pub begun: usize,
-    /// Bytes that they have reserved.
+    /// Bytes reserved by begun jobs.
     pub reserved: u64,
 }
 
-/// A queued job starts with its permit.
-type State = SchedulerState<oneshot::Sender<RunPermit>>;
+/// A queued job starts when it receives its permit.
+type PoolState = SchedulerState<oneshot::Sender<RunPermit>>;
 
 impl Scheduler {
-    /// Creates a scheduler of so many workers and bytes. It starts no job until it has a thread.
+    /// Creates a scheduler. It starts no job until it has a thread.
     pub(crate) fn new(workers: usize, memory: SearchMemory) -> Arc<Self> {
         let state = SchedulerState::new(workers, memory);
         Arc::new(Self {
@@ -108,12 +108,12 @@ impl Scheduler {
         self.change(|state| state.max_threads = max);
     }
 
-    /// Adds a thread that was created, and is idle.
+    /// Adds a new idle thread.
     pub(crate) fn add_thread(self: &Arc<Self>) {
         self.change(|state| state.idle_threads += 1);
     }
 
-    /// Removes an idle thread that jobs could not use now. Returns true if there was one.
+    /// Removes an idle thread that no job could use now. Returns true if there was one.
     pub(crate) fn remove_spare_thread(self: &Arc<Self>) -> bool {
         self.change(|state| {
             let is_spare = state.idle_threads > 0 && !state.wants_thread();
@@ -152,8 +152,8 @@ impl Scheduler {
         job.into_iter().for_each(|(_, job)| job.thread.unpark());
     }
 
-    /// Returns an idle worker if no job waits for one. If bulk work has all idle workers, it gives them back at its
-    /// next poll, and later requests get them.
+    /// Returns an idle worker if no job waits for one. Bulk work returns its idle workers at its next poll, and later
+    /// calls get them.
     fn borrow_worker(self: &Arc<Self>) -> Option<BorrowedWorker> {
         let mut state = self.lock();
         if state.next().is_some() {
@@ -170,7 +170,7 @@ impl Scheduler {
         Some(BorrowedWorker(Arc::clone(self)))
     }
 
-    /// Counts a job as long, if it may keep its thread after its trial. Returns true if so.
+    /// Counts a job as long if it may keep its thread after its trial. Returns whether it may.
     fn try_keep_thread(self: &Arc<Self>) -> bool {
         let mut state = self.lock();
         let may_keep = state.has_room_for_long_job() && !state.has_startable_restart();
@@ -178,12 +178,12 @@ impl Scheduler {
         may_keep
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, PoolState> {
         self.state.lock()
     }
 
     /// Changes the state, then assigns free workers to waiting jobs.
-    fn change<T>(self: &Arc<Self>, change: impl FnOnce(&mut State) -> T) -> T {
+    fn change<T>(self: &Arc<Self>, change: impl FnOnce(&mut PoolState) -> T) -> T {
         let mut state = self.lock();
         let changed = change(&mut state);
         let mut undelivered = Vec::new();
@@ -209,7 +209,7 @@ impl Scheduler {
     }
 
     /// Starts a queued job. Returns the permit if its future was dropped meanwhile.
-    fn begin(self: &Arc<Self>, state: &mut State, number: u64) -> Option<RunPermit> {
+    fn begin(self: &Arc<Self>, state: &mut PoolState, number: u64) -> Option<RunPermit> {
         let QueuedJob { bytes, arrival, start } = state.dequeue(number)?;
         let trial = if let Arrival::Restart(trial) = arrival { Some(trial) } else { None };
         state.memory -= bytes;
@@ -239,7 +239,7 @@ impl Scheduler {
         });
         while !job.is_resumed.load(Ordering::Acquire) {
             if cancellation.is_over() {
-                // Unless it was resumed in the meantime.
+                // The job may have been resumed meanwhile.
                 return self.change(|state| state.paused.remove(&key)).is_none();
             }
             std::thread::park_timeout(cancellation.time_left().min(Duration::from_secs(3600)));
@@ -257,7 +257,7 @@ pub(crate) struct Need {
 }
 
 impl Need {
-    /// That of work other than a search.
+    /// Need of work other than a search.
     pub(crate) const NONE: Self = Self { bytes: 0, is_light: true };
 }
 
@@ -285,7 +285,7 @@ impl Cancellation {
     }
 }
 
-/// The wait of a queued job. Dropping it removes the job from the queue.
+/// A queued job's wait for its permit. Dropping it removes the job from the queue.
 pub(crate) struct Turn {
     queued: DequeueOnDrop,
     started: oneshot::Receiver<RunPermit>,
@@ -303,7 +303,7 @@ impl Turn {
     }
 }
 
-/// Removes a job from the queue, if it is there, when this is dropped.
+/// Removes a queued job when dropped.
 struct DequeueOnDrop {
     scheduler: Arc<Scheduler>,
     number: u64,
@@ -325,9 +325,9 @@ pub(crate) struct RunPermit {
     cancellation: Cancellation,
     /// True once the job may keep its thread after its trial.
     is_long: AtomicBool,
-    /// True once the job is to stop after its trial.
+    /// True once the job must stop after its trial.
     is_stopped: AtomicBool,
-    /// Polls in the trial.
+    /// Polls during the trial.
     polls: AtomicU32,
     clock: Mutex<RunClock>,
 }
@@ -353,25 +353,26 @@ impl RunPermit {
         &self.is_stopped
     }
 
-    /// The trial of a job that was stopped after it.
+    /// The trial of a stopped job.
     pub(crate) fn trial(&self) -> Option<Trial> {
         let is_stopped = self.is_stopped.load(Ordering::Relaxed);
         is_stopped.then(|| Trial { number: self.number, worked: self.times().0 })
     }
 
-    /// Running time with that of the trial, and paused time since the start.
+    /// Running time including the trial, and paused time since the start.
     pub(crate) fn times(&self) -> (Duration, Duration) {
         let RunClock { since, worked, paused } = *self.clock();
         (worked + since.map_or(Duration::ZERO, |since| since.elapsed()), paused)
     }
 
-    /// True at one of so many polls, which take some hundred microseconds: a look at the clock costs as much as a poll.
+    /// True at every 16th poll. Polls are some hundred microseconds apart, and reading the clock costs as much as a
+    /// poll.
     fn looks_at_clock(&self) -> bool {
         const POLLS_PER_LOOK: u32 = 16;
         self.polls.fetch_add(1, Ordering::Relaxed).is_multiple_of(POLLS_PER_LOOK)
     }
 
-    /// Returns true if the job may keep its thread after its trial. Otherwise it stops.
+    /// Returns true if the job may keep its thread after its trial. Otherwise the job stops.
     fn may_continue(&self) -> bool {
         if self.is_long.load(Ordering::Relaxed) {
             return true;

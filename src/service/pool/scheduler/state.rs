@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::Thread;
 use std::time::{Duration, Instant};
 
-/// Jobs by class and number, which rises with their arrival.
+/// Jobs by class and arrival number.
 type Queue<S> = [BTreeMap<u64, QueuedJob<S>>; 3];
 
 /// Memory of all searches, in bytes.
@@ -14,14 +14,14 @@ type Queue<S> = [BTreeMap<u64, QueuedJob<S>>; 3];
 pub struct SearchMemory {
     /// Memory that all jobs share.
     pub shared: u64,
-    /// Largest size of a small job, and the memory that only small and light jobs may use.
+    /// Maximum memory of a small job, and the memory reserved for small and light jobs.
     pub small: u64,
-    /// Memory that only light jobs may use, which store neither nodes nor expansions.
+    /// Memory reserved for light jobs, which store neither nodes nor expansions.
     pub light: u64,
 }
 
 impl SearchMemory {
-    /// All of it.
+    /// The sum of all parts.
     pub fn total(&self) -> u64 {
         self.shared.saturating_add(self.small).saturating_add(self.light)
     }
@@ -29,60 +29,60 @@ impl SearchMemory {
 
 /// Waiting jobs and free capacity. `S` starts a queued job.
 #[derive(Debug)]
-pub(super) struct SchedulerState<S> {
-    /// Idle workers, of all.
-    pub(super) free: usize,
+pub(crate) struct SchedulerState<S> {
+    /// Idle workers.
+    pub(crate) free: usize,
     workers: usize,
-    /// Bytes not reserved.
-    pub(super) memory: u64,
-    /// Bytes of these that only lighter jobs may use, by class of job: light, small and large.
+    /// Unreserved bytes.
+    pub(crate) memory: u64,
+    /// Bytes reserved for lighter jobs, by class of job: light, small and large.
     reserves: [u64; 3],
-    /// Threads that no started job holds.
-    pub(super) idle_threads: usize,
+    /// Threads without a started job.
+    pub(crate) idle_threads: usize,
     /// Maximum number of threads, idle or not.
-    pub(super) max_threads: usize,
+    pub(crate) max_threads: usize,
     /// Jobs that have started and not ended.
-    pub(super) begun: usize,
-    /// Those of them that keep their thread after their trial.
-    pub(super) long: usize,
+    pub(crate) begun: usize,
+    /// Started jobs that keep their thread after their trial.
+    pub(crate) long: usize,
     /// Number of jobs so far.
     arrivals: u64,
     /// Jobs that have not started.
     queued: Queue<S>,
-    /// Jobs that were stopped after their trial, and are to start again.
+    /// Jobs stopped after their trial, waiting to start again.
     restarts: Queue<S>,
     /// Started jobs that wait for a worker, by level and number.
-    pub(super) paused: BTreeMap<(u8, u64), Arc<PausedJob>>,
+    pub(crate) paused: BTreeMap<(u8, u64), Arc<PausedJob>>,
     /// Jobs started or resumed since the oldest one last ran.
     since_oldest: u32,
     /// Workers of bulk work.
-    pub(super) bulk: BulkWorkers,
+    pub(crate) bulk: BulkWorkers,
 }
 
-/// Workers that bulk work has, and waits for.
+/// Workers of bulk work, and its waiting threads.
 #[derive(Debug, Default)]
-pub(super) struct BulkWorkers {
-    /// Busy workers that it has.
-    pub(super) busy: usize,
-    /// Threads of it that wait for a worker.
-    pub(super) waiting: usize,
-    /// It leaves free workers to the helpers of a search until this time.
-    pub(super) help_until: Option<Instant>,
+pub(crate) struct BulkWorkers {
+    /// Workers in use.
+    pub(crate) busy: usize,
+    /// Threads that wait for a worker.
+    pub(crate) waiting: usize,
+    /// Until this time, free workers are left to a search's helpers.
+    pub(crate) help_until: Option<Instant>,
 }
 
 /// A job without a thread.
 #[derive(Debug)]
-pub(super) struct QueuedJob<S> {
-    pub(super) bytes: u64,
-    pub(super) arrival: Arrival,
-    pub(super) start: S,
+pub(crate) struct QueuedJob<S> {
+    pub(crate) bytes: u64,
+    pub(crate) arrival: Arrival,
+    pub(crate) start: S,
 }
 
-/// The first part of a job that was stopped, because other jobs need its thread.
+/// The first run of a job that was stopped because other jobs needed its thread.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Trial {
-    pub(super) number: u64,
-    pub(super) worked: Duration,
+    pub(crate) number: u64,
+    pub(crate) worked: Duration,
 }
 
 impl Trial {
@@ -92,49 +92,49 @@ impl Trial {
     }
 }
 
-/// How a job comes to the queue.
+/// The way in which a job enters the queue.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Arrival {
-    /// For the first time.
+    /// A new job.
     New,
-    /// To start again after its trial. It waits until it may keep its thread.
+    /// A restart after the trial. The job waits until it may keep its thread.
     Restart(Trial),
-    /// To be reported after its trial, because its time ran out. It is the first of its class.
+    /// A report after the trial, because the job's time ran out. It goes first in its class.
     Report(Trial),
 }
 
 /// A paused job and its parked thread.
 #[derive(Debug)]
-pub(super) struct PausedJob {
-    pub(super) is_resumed: AtomicBool,
-    pub(super) thread: Thread,
+pub(crate) struct PausedJob {
+    pub(crate) is_resumed: AtomicBool,
+    pub(crate) thread: Thread,
 }
 
 /// The job to run next.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum NextJob {
+pub(crate) enum NextJob {
     Queued(u64),
     Restart(u64),
     Paused((u8, u64)),
 }
 
-/// Stands for no waiting job.
-pub(super) const NO_LEVEL: u8 = u8::MAX;
+/// Means that no job waits.
+pub(crate) const NO_LEVEL: u8 = u8::MAX;
 /// Minimum time slice of a search, and the longest running time of level 0.
-pub(super) const MIN_SLICE: Duration = Duration::from_millis(5);
+pub(crate) const MIN_SLICE: Duration = Duration::from_millis(5);
 /// The level at which the trial of a job ends.
-pub(super) const LONG: u8 = 2;
+pub(crate) const LONG: u8 = 2;
 /// After this many starts and resumptions the oldest job runs next.
-pub(super) const OLDEST_FIRST: u32 = 8;
+pub(crate) const OLDEST_FIRST: u32 = 8;
 
 /// Level of a job by its running time: below 5 ms, 50 ms, 0.5 s, 5 s, and above.
-pub(super) fn level(worked: Duration) -> u8 {
+pub(crate) fn level(worked: Duration) -> u8 {
     let slices = worked.as_micros() / MIN_SLICE.as_micros();
     slices.checked_ilog10().map_or(0, |powers| powers.min(3) as u8 + 1)
 }
 
 impl<S> SchedulerState<S> {
-    pub(super) fn new(workers: usize, memory: SearchMemory) -> Self {
+    pub(crate) fn new(workers: usize, memory: SearchMemory) -> Self {
         Self {
             free: workers,
             workers,
@@ -153,14 +153,14 @@ impl<S> SchedulerState<S> {
         }
     }
 
-    /// True if a job or a helper of a search could use a worker that bulk work has.
-    pub(super) fn wants_bulk_worker(&self) -> bool {
+    /// True if a job, or a helper of a search, could use a worker of bulk work.
+    pub(crate) fn wants_bulk_worker(&self) -> bool {
         let helps = |until: Instant| until > Instant::now();
         self.lowest_level() != NO_LEVEL || self.bulk.help_until.is_some_and(helps)
     }
 
     /// Queues a job of a class. Returns its number.
-    pub(super) fn enqueue(&mut self, class: usize, arrival: Arrival, job: QueuedJob<S>) -> u64 {
+    pub(crate) fn enqueue(&mut self, class: usize, arrival: Arrival, job: QueuedJob<S>) -> u64 {
         let (queue, number) = match arrival {
             Arrival::New => {
                 self.arrivals += 1;
@@ -174,40 +174,41 @@ impl<S> SchedulerState<S> {
     }
 
     /// Removes a job that has no thread yet.
-    pub(super) fn dequeue(&mut self, number: u64) -> Option<QueuedJob<S>> {
+    pub(crate) fn dequeue(&mut self, number: u64) -> Option<QueuedJob<S>> {
         self.queued.iter_mut().chain(&mut self.restarts).find_map(|class| class.remove(&number))
     }
 
     /// Number of jobs without a worker.
-    pub(super) fn waiting(&self) -> usize {
+    pub(crate) fn waiting(&self) -> usize {
         self.queued.iter().chain(&self.restarts).map(BTreeMap::len).sum::<usize>() + self.paused.len()
     }
 
     /// Number of jobs that wait to start again.
     #[cfg(test)]
-    pub(super) fn restarts(&self) -> usize {
+    pub(crate) fn restarts(&self) -> usize {
         self.restarts.iter().map(BTreeMap::len).sum()
     }
 
     /// True if jobs could start with another thread.
-    pub(super) fn wants_thread(&self) -> bool {
+    pub(crate) fn wants_thread(&self) -> bool {
         self.next_with_memory().is_some() || self.has_startable_restart()
     }
 
     /// True if a stopped job could start again, apart from a thread.
-    pub(super) fn has_startable_restart(&self) -> bool {
+    pub(crate) fn has_startable_restart(&self) -> bool {
         self.restart_with_memory().is_some()
     }
 
-    /// True if another job may keep its thread after its trial. As many threads as workers are left for trials, so that
-    /// a short job never waits for a long one; but at most a quarter of all threads, and none if there is only one.
-    pub(super) fn has_room_for_long_job(&self) -> bool {
+    /// True if another job may keep its thread after its trial. Trials keep as many threads as there are workers, so
+    /// that a short job never waits for a long one; but at most a quarter of all threads, and none if there is only
+    /// one.
+    pub(crate) fn has_room_for_long_job(&self) -> bool {
         let for_trials = self.workers.min(self.max_threads / 4).max(1);
         self.long < self.max_threads.saturating_sub(for_trials).max(1)
     }
 
-    /// The job to run next, if any could.
-    pub(super) fn next(&self) -> Option<NextJob> {
+    /// The job to run next, if one can run.
+    pub(crate) fn next(&self) -> Option<NextJob> {
         if self.since_oldest >= OLDEST_FIRST
             && let Some(oldest) = self.oldest()
         {
@@ -225,12 +226,12 @@ impl<S> SchedulerState<S> {
     }
 
     /// Counts the start or the resumption of the next job.
-    pub(super) fn count(&mut self, next: NextJob) {
+    pub(crate) fn count(&mut self, next: NextJob) {
         self.since_oldest = if self.oldest() == Some(next) { 0 } else { self.since_oldest + 1 };
     }
 
     /// Lowest level of the jobs that could run.
-    pub(super) fn lowest_level(&self) -> u8 {
+    pub(crate) fn lowest_level(&self) -> u8 {
         if self.next_queued().is_some() {
             return 0;
         }
@@ -240,7 +241,7 @@ impl<S> SchedulerState<S> {
     }
 
     /// Resumes a paused job.
-    pub(super) fn resume(&mut self, key: (u8, u64)) {
+    pub(crate) fn resume(&mut self, key: (u8, u64)) {
         if let Some(job) = self.paused.remove(&key) {
             job.is_resumed.store(true, Ordering::Release);
             job.thread.unpark();
@@ -261,7 +262,7 @@ impl<S> SchedulerState<S> {
         if self.has_room_for_long_job() { firsts.min() } else { None }
     }
 
-    /// The first queued job whose memory is available. Jobs of a class do not overtake a restart that waits for memory.
+    /// The first queued job whose memory is available. No job overtakes a restart of its class that waits for memory.
     fn next_with_memory(&self) -> Option<u64> {
         let is_blocked = |class: usize| {
             let waits = !self.restarts[class].is_empty() && self.first_with_memory(&self.restarts, class).is_none();
@@ -277,7 +278,7 @@ impl<S> SchedulerState<S> {
         (first.bytes.saturating_add(self.reserves[class]) <= self.memory).then_some(*number)
     }
 
-    /// The oldest of the jobs that were stopped or paused, and could run.
+    /// The oldest stopped or paused job that could run.
     fn oldest(&self) -> Option<NextJob> {
         let paused = self.paused.keys().map(|key| (key.1, NextJob::Paused(*key)));
         let restart = self.next_restart().map(|number| (number, NextJob::Restart(number)));

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::cell_set::{CellSet, bit, cells_of, contains, set_of};
+use super::outer_lines::{CellSet, bit, cells_of, contains, set_of};
 use super::outer_lines::{OuterLine, OuterLines};
 use super::path_shortening::without_reversals;
 use crate::domain::{Board, Cell, Move, MoveSet, Packed, Packed64, PackedBytes, Path, Puzzle, Size, Tile};

@@ -1,11 +1,9 @@
 //! Anytime search: solutions that become shorter over time, and a lower bound that rises.
 
-mod cell_set;
 mod constructive;
 mod neighbor_costs;
 mod outer_lines;
 mod path_shortening;
-mod small_boards;
 mod stage;
 mod stages;
 
@@ -15,25 +13,24 @@ pub use stages::Stages;
 use super::beam::{Accounting, Beam, beam};
 use super::budget::Checkpoint;
 use super::observer::PartObserver;
-use super::{Budget, IdaStar, Observer, Outcome, Progress, Space, Stats, StopReason, Trace};
-use crate::domain::{Board, Packed, Path, Puzzle, Size};
+use super::{Budget, HeuristicSearch, Observer, Outcome, Progress, Space, Stats, StopReason, Trace};
+use crate::domain::{Board, Packed, PackedBytes, Path, Puzzle, Size};
 use path_shortening::{PathWindows, shorten};
-use small_boards::{SmallBoards, with_small_boards};
 
 /// Returns a first solution at once, then searches for shorter ones until the budget is exhausted or one is proven
 /// optimal.
 ///
-/// The first solution is the [constructive](constructive()) one. Rounds follow, each with four times the effort of the
-/// one before: a beam search for a shorter solution; shorter paths between boards of the best solution, if the
-/// heuristic is weak; and IDA\*, whose completed iterations raise the lower bound. The last beam is as wide as the rest
-/// of the budget allows.
+/// The first solution is the [constructive](constructive()) one. Rounds follow, each with four times the previous
+/// effort: a beam search for a shorter solution; shorter paths between boards of the best solution, if the heuristic is
+/// weak; and IDA\*, whose completed iterations raise the lower bound. The last beam is as wide as the rest of the
+/// budget allows.
 ///
 /// Under a limit on expansions the result is reproducible. If the deadline limited the width of a beam, it is not, and
 /// the search reports [`StopReason::Time`].
 ///
 /// # Panics
 /// If the heuristic is not admissible, or the stages belong to another shape or goal.
-pub fn anytime<P: Packed, H: IdaStar<P>>(
+pub fn anytime<P: Packed, H: HeuristicSearch<P>>(
     space: &Space<P>,
     heuristic: &H,
     stages: &Stages,
@@ -150,11 +147,11 @@ struct Anytime<'a, P, H> {
     lower_bound: u32,
 }
 
-impl<P: Packed, H: IdaStar<P>> Anytime<'_, P, H> {
+impl<P: Packed, H: HeuristicSearch<P>> Anytime<'_, P, H> {
     const FIRST_WIDTH: usize = 16;
-    /// The effort of a round, divided by that of the one before.
+    /// Ratio of a round's effort to the previous round's.
     const GROWTH: usize = 4;
-    /// If a beam of this many times the effort cannot finish, the round has the last beam.
+    /// The round before a beam of this many times the effort could not finish has the last beam.
     const LAST_EFFORTS: usize = 3;
     /// Larger boards are solved in stages: on them heuristics lead into dead ends that even wide beams cannot leave.
     const MAX_CELLS_WITHOUT_STAGES: usize = 25;
@@ -201,7 +198,7 @@ impl<P: Packed, H: IdaStar<P>> Anytime<'_, P, H> {
         /// Beams at least this wide find solutions that are hard to improve.
         const WIDE_BEAM: usize = 1024;
         /// Beyond this difference between length and bound, a proof takes more than six iterations, each several times
-        /// as long as the one before.
+        /// as long as the previous one.
         const FAR: usize = 12;
         let beam_nodes = (effort as u64).saturating_mul(self.best.len() as u64);
         let is_far = self.best.len() - self.lower_bound as usize > FAR;
@@ -310,5 +307,25 @@ impl<P: Packed, H: IdaStar<P>> Anytime<'_, P, H> {
             Err(reason) => return Err(reason),
         }
         Ok(())
+    }
+}
+
+/// A search in boards of bytes.
+pub(crate) trait SmallBoards {
+    type Output;
+
+    fn search<P: Packed>(self) -> Self::Output;
+}
+
+/// Searches in boards with as few bytes as the shape needs, of three numbers.
+///
+/// A level of a beam has many boards that are read once, and small ones are read sooner. With the blank and the
+/// position in the stages, they take 48, 64 or 112 bytes: at most a cache line, except on the largest boards. Other
+/// searches are compiled for one form of all boards of more than 25 cells.
+pub(crate) fn with_small_boards<S: SmallBoards>(size: Size, search: S) -> S::Output {
+    match size.cells() {
+        ..=39 => search.search::<PackedBytes<39>>(),
+        40..=55 => search.search::<PackedBytes<55>>(),
+        _ => search.search::<PackedBytes>(),
     }
 }

@@ -3,15 +3,13 @@
 use crate::domain::{Cell, Move, Packed, Size};
 use crate::search::{Slide, State};
 
-/// How many moves more, or fewer, a board needs because of the tiles in adjacent cells, beyond what their distances
-/// tell.
+/// Corrections of a distance sum for the tiles in adjacent cells, in moves.
 ///
-/// It depends on where both tiles belong: two tiles that have to pass each other are expensive, and so is a tile that
-/// has to pass another one that is in its place. Tiles that follow each other save a little. The table was fitted by
-/// linear regression to the optimal lengths of 15-puzzles (`benches/neighbor_costs.rs`), and holds on boards of any
-/// size.
+/// A correction depends on the goals of both tiles: two tiles that must pass each other are expensive, and so is a tile
+/// that must pass a tile already in place. Tiles that follow each other save a little. The table was fitted by linear
+/// regression to the optimal lengths of 15-puzzles (`benches/neighbor_costs.rs`), and holds on boards of any size.
 #[derive(Debug)]
-pub(super) struct NeighborCosts {
+pub(crate) struct NeighborCosts {
     /// By tile and its cell.
     headings: Box<[[Heading; CELLS]; CELLS]>,
     /// By cell and direction, in the order of [`Move::ALL`].
@@ -22,7 +20,7 @@ pub(super) struct NeighborCosts {
 
 /// By direction: the heading of the tile next to the blank.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct AroundBlank([usize; 4]);
+pub(crate) struct AroundBlank([usize; 4]);
 
 /// One side of a cell.
 #[derive(Clone, Copy, Default, Debug)]
@@ -47,7 +45,7 @@ type Heading = u8;
 /// The heading of the blank.
 const NO_TILE: Heading = 9;
 
-/// By the heading of a tile and that of its neighbor to the right, in twelfths of a move.
+/// By the headings of a tile and of its right neighbor, in twelfths of a move.
 const TO_THE_RIGHT: [[i8; 9]; 9] = [
     [-1, -2, -1, 0, -3, -3, 0, -2, -2],
     [-1, 2, -2, 1, -3, -3, 1, -5, -2],
@@ -62,10 +60,10 @@ const TO_THE_RIGHT: [[i8; 9]; 9] = [
 
 impl NeighborCosts {
     /// Memory of its tables.
-    pub(super) const BYTES: usize = CELLS * CELLS + CELLS * size_of::<[Side; 4]>() + DIRECTIONS * HEADINGS * HEADINGS;
+    pub(crate) const BYTES: usize = CELLS * CELLS + CELLS * size_of::<[Side; 4]>() + DIRECTIONS * HEADINGS * HEADINGS;
 
     /// Costs on boards of a shape and goal.
-    pub(super) fn new(size: Size, goal_blank: Cell) -> Self {
+    pub(crate) fn new(size: Size, goal_blank: Cell) -> Self {
         let cells = || 0..size.cells() as Cell;
         let mut headings = Box::new([[NO_TILE; CELLS]; CELLS]);
         let mut sides = Box::new([[Side::default(); 4]; CELLS]);
@@ -82,21 +80,21 @@ impl NeighborCosts {
     }
 
     /// Sum of the costs of all pairs of adjacent tiles.
-    pub(super) fn sum<P: Packed>(&self, cells: usize, state: &State<P>) -> i32 {
+    pub(crate) fn sum<P: Packed>(&self, cells: usize, state: &State<P>) -> i32 {
         let twice: i32 = (0..cells as Cell).map(|cell| self.of_tile(state, state.tiles.get(cell), cell)).sum();
         twice / 2
     }
 
     /// The tiles around the blank.
     #[inline]
-    pub(super) fn around_blank<P: Packed>(&self, state: &State<P>) -> AroundBlank {
+    pub(crate) fn around_blank<P: Packed>(&self, state: &State<P>) -> AroundBlank {
         let sides = &self.sides[usize::from(state.blank) % CELLS];
         AroundBlank(sides.each_ref().map(|side| self.heading_in(state, side.cell)))
     }
 
-    /// Difference of the sum that a slide makes on a board, given the tiles around its blank.
+    /// Change of the sum by a slide on a board, given the tiles around its blank.
     #[inline]
-    pub(super) fn change<P: Packed>(&self, before: &State<P>, around: &AroundBlank, slide: &Slide) -> i32 {
+    pub(crate) fn change<P: Packed>(&self, before: &State<P>, around: &AroundBlank, slide: &Slide) -> i32 {
         let Slide { label, from, to, mv } = *slide;
         let (heading, AroundBlank(neighbors)) = (self.heading(label, to), around);
         let cost = |direction: usize| self.cost(direction, heading, neighbors[direction]);

@@ -4,7 +4,7 @@ use crate::domain::{Cell, Move, Size};
 
 /// Iterator over the outer lines of a board, outermost first.
 #[derive(Clone, Debug)]
-pub(super) struct OuterLines {
+pub(crate) struct OuterLines {
     size: Size,
     /// Remaining rows and columns, as half-open ranges.
     rows: [usize; 2],
@@ -15,7 +15,7 @@ pub(super) struct OuterLines {
 
 /// An outer row or column.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct OuterLine {
+pub(crate) struct OuterLine {
     /// Its cells, in order.
     pub cells: Vec<Cell>,
     /// Direction from the line to the remaining rectangle.
@@ -24,12 +24,12 @@ pub(super) struct OuterLine {
 
 impl OuterLines {
     /// Lines are removed until at most `until` cells a side are left. `kept` is in none of them.
-    pub(super) fn new(size: Size, kept: Cell, until: usize) -> Self {
+    pub(crate) fn new(size: Size, kept: Cell, until: usize) -> Self {
         Self { size, rows: [0, size.rows()], cols: [0, size.cols()], kept, until }
     }
 
     /// Remaining rows and columns, as half-open ranges.
-    pub(super) fn rest(&self) -> [[usize; 2]; 2] {
+    pub(crate) fn rest(&self) -> [[usize; 2]; 2] {
         [self.rows, self.cols]
     }
 }
@@ -65,6 +65,31 @@ fn shorten([first, beyond]: &mut [usize; 2], kept: usize) -> (usize, bool) {
         *beyond -= 1;
         (*beyond, false)
     }
+}
+
+/// A set of cells, one bit each.
+pub(crate) type CellSet = u128;
+
+/// The set of a single cell.
+pub(crate) fn bit(cell: Cell) -> CellSet {
+    1 << cell
+}
+
+/// The set of some cells.
+pub(crate) fn set_of(cells: impl IntoIterator<Item = Cell>) -> CellSet {
+    cells.into_iter().fold(0, |set, cell| set | bit(cell))
+}
+
+/// True if the set contains the cell.
+pub(crate) fn contains(set: CellSet, cell: Cell) -> bool {
+    set & bit(cell) != 0
+}
+
+/// The cells of a set, in ascending order.
+pub(crate) fn cells_of(set: CellSet) -> impl Iterator<Item = Cell> {
+    std::iter::successors(Some(set), |set| Some(set & set.wrapping_sub(1)))
+        .take_while(|set| *set != 0)
+        .map(|set| set.trailing_zeros() as Cell)
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use crate::search::space::Space;
 
 /// Division of a path into overlapping windows.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct PathWindows {
+pub(crate) struct PathWindows {
     /// Moves per window. Each window starts in the middle of the one before.
     pub moves: usize,
     /// Width of the beam search in a window.
@@ -19,7 +19,7 @@ pub(super) struct PathWindows {
 ///
 /// # Errors
 /// If the budget is exhausted. Improvements found until then are kept.
-pub(super) fn shorten<P: Packed>(
+pub(crate) fn shorten<P: Packed>(
     start: &Board,
     path: &mut Path,
     windows: PathWindows,
@@ -55,7 +55,7 @@ fn after(mut board: Board, moves: &[Move]) -> Board {
 }
 
 /// Drops pairs of moves that undo each other.
-pub(super) fn without_reversals(moves: impl Iterator<Item = Move>) -> Path {
+pub(crate) fn without_reversals(moves: impl Iterator<Item = Move>) -> Path {
     let mut kept: Vec<Move> = Vec::new();
     for mv in moves {
         if kept.last() == Some(&mv.inverse()) {

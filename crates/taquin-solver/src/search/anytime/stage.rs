@@ -1,14 +1,14 @@
-//! One stage of a solution: a table of the moves that its tiles need, by their cells and the blank's.
+//! One stage of a solution: a table of the moves needed by its tiles, by their cells and the blank's cell.
 
 use std::sync::OnceLock;
 
-use super::cell_set::{CellSet, bit, cells_of, contains, set_of};
+use super::outer_lines::{CellSet, bit, cells_of, contains, set_of};
 use crate::domain::{Cell, Size};
 use crate::search::StopReason;
 
 /// Tiles that are placed together, using open cells only.
 #[derive(Debug)]
-pub(super) struct Stage {
+pub(crate) struct Stage {
     size: Size,
     pub tiles: Tiles,
     open: CellSet,
@@ -19,19 +19,19 @@ pub(super) struct Stage {
     numbers: [u8; Size::MAX_CELLS],
     /// The blank's goal cell, if the stage places the blank.
     blank: Option<Cell>,
-    /// Number of moves that the tiles need, by the indices of the tiles' cells and the blank's cell.
+    /// Number of moves for the tiles, by the indices of their cells and the blank's cell.
     moves: OnceLock<Vec<u8>>,
 }
 
 /// The tiles of a stage, by goal cell. A stage with a single tile repeats it.
-pub(super) type Tiles = [Cell; 2];
+pub(crate) type Tiles = [Cell; 2];
 
 impl Stage {
     /// Marks an entry from which the stage cannot be solved.
-    pub(super) const UNREACHABLE: u8 = u8::MAX;
+    pub(crate) const UNREACHABLE: u8 = u8::MAX;
 
     /// Creates a stage whose tiles have their goal cells among the open cells.
-    pub(super) fn new(size: Size, tiles: Tiles, open: CellSet, blank: Option<Cell>) -> Self {
+    pub(crate) fn new(size: Size, tiles: Tiles, open: CellSet, blank: Option<Cell>) -> Self {
         let cells: Vec<Cell> = cells_of(open).collect();
         let mut numbers = [0; Size::MAX_CELLS];
         (0..).zip(&cells).for_each(|(number, cell)| numbers[usize::from(*cell)] = number);
@@ -39,22 +39,22 @@ impl Stage {
         Self { size, tiles, open, first_col, cells, numbers, blank, moves: OnceLock::new() }
     }
 
-    pub(super) fn is_single(&self) -> bool {
+    pub(crate) fn is_single(&self) -> bool {
         self.tiles[0] == self.tiles[1]
     }
 
-    pub(super) fn is_open(&self, cell: Cell) -> bool {
+    pub(crate) fn is_open(&self, cell: Cell) -> bool {
         contains(self.open, cell)
     }
 
     /// True if the tiles are placed, and the stage does not place the blank.
-    pub(super) fn is_done(&self, at: Tiles) -> bool {
+    pub(crate) fn is_done(&self, at: Tiles) -> bool {
         self.blank.is_none() && at == self.tiles
     }
 
     /// Number of moves that place the tiles.
     #[inline]
-    pub(super) fn moves(&self, blank: Cell, at: Tiles) -> u8 {
+    pub(crate) fn moves(&self, blank: Cell, at: Tiles) -> u8 {
         let numbers = at.map(|cell| self.number(cell));
         self.table()[self.group(numbers) * self.cells.len() + self.number(blank)]
     }
@@ -67,8 +67,8 @@ impl Stage {
     /// Builds the table if needed. Calls `check_budget` several times a millisecond.
     ///
     /// # Errors
-    /// Those of `check_budget`.
-    pub(super) fn build(&self, check_budget: impl FnMut() -> Result<(), StopReason>) -> Result<(), StopReason> {
+    /// Errors of `check_budget`.
+    pub(crate) fn build(&self, check_budget: impl FnMut() -> Result<(), StopReason>) -> Result<(), StopReason> {
         if !self.is_built() {
             // Another thread may have set an equal table meanwhile.
             let _ = self.moves.set(self.compute(check_budget)?);
@@ -76,12 +76,12 @@ impl Stage {
         Ok(())
     }
 
-    pub(super) fn is_built(&self) -> bool {
+    pub(crate) fn is_built(&self) -> bool {
         self.moves.get().is_some()
     }
 
     /// Memory of the table in bytes.
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.groups() * self.cells.len()
     }
 

@@ -2,9 +2,9 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::cell_set::{cells_of, set_of};
 use super::neighbor_costs::{AroundBlank, NeighborCosts};
 use super::outer_lines::OuterLines;
+use super::outer_lines::{cells_of, set_of};
 use super::stage::{Stage, Tiles};
 use crate::domain::{Cell, Packed, Size};
 use crate::search::beam::{ExpandedBoard, Guide, Score};
@@ -12,9 +12,9 @@ use crate::search::{Meter, Slide, State, StopReason};
 
 /// A sequence of stages. Each places two tiles, outer lines first, and closes their cells.
 ///
-/// A table holds the exact number of moves that a stage's tiles need without entering closed cells. So some move always
-/// leads nearer, and a beam never gets stuck. The other tiles count by costs of their distances, which move distant
-/// tiles along on the way, and all tiles by the costs of those in adjacent cells (ADR 55).
+/// A table holds the exact number of moves that bring a stage's tiles home without entering closed cells. So some move
+/// always leads nearer, and a beam never gets stuck. Costs of distances attract the other tiles, so that distant tiles
+/// move along; costs of adjacent tiles apply to all tiles (ADR 8).
 ///
 /// The tables take up to 13 MB and a tenth of a second on one core. They are built on first use.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ pub struct Stages {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StagePosition {
     stage: u8,
-    /// Number of moves that the stage's tiles need.
+    /// Number of moves for the stage's tiles.
     moves: u8,
     /// Cells of the stage's tiles.
     at: Tiles,
@@ -41,9 +41,9 @@ pub(crate) struct StagePosition {
 }
 
 impl Stages {
-    /// Initial weight of a move that the stage's tiles need.
+    /// Initial weight of a move of the stage's tiles.
     const URGENCY: u32 = 7;
-    /// Number of levels without a new stage after which that weight rises by one.
+    /// Number of levels without a new stage after which the weight rises by one.
     const URGENCY_INTERVAL: usize = 14;
     /// Added to keys, since sums of [`NeighborCosts`] may be negative.
     const KEY_OFFSET: i32 = 1 << 13;
@@ -92,7 +92,7 @@ impl Stages {
     }
 
     /// Maximum memory of all tables for boards of a shape, in bytes.
-    pub(super) fn most_bytes(size: Size) -> u64 {
+    pub(crate) fn most_bytes(size: Size) -> u64 {
         let cells = size.cells() as u64;
         // Each stage closes two cells, or one cell with a small table. So the tables have at most as many entries as
         // the sum of every other cube.
@@ -106,7 +106,7 @@ impl Stages {
     ///
     /// # Errors
     /// If the budget is exhausted.
-    pub(super) fn prepare(&self, meter: &Meter<'_>) -> Result<(), StopReason> {
+    pub(crate) fn prepare(&self, meter: &Meter<'_>) -> Result<(), StopReason> {
         let check_budget = || {
             meter.pause();
             meter.check()

@@ -5,7 +5,7 @@ use crate::domain::Move;
 
 /// A board of the next level, stored as its parent and move.
 #[derive(Clone, Copy)]
-pub(super) struct Candidate<N> {
+pub(crate) struct Candidate<N> {
     /// Zobrist hash of the tiles' cells, relative to the start.
     pub hash: u64,
     pub note: N,
@@ -15,43 +15,43 @@ pub(super) struct Candidate<N> {
 
 /// Index of the parent in the level before, and the move.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct ParentMove(u32);
+pub(crate) struct ParentMove(u32);
 
 impl ParentMove {
     const MOVE_BITS: u32 = 2;
     /// Maximum number of boards in a level.
-    pub(super) const MAX_BOARDS: usize = 1 << (u32::BITS - Self::MOVE_BITS);
+    pub(crate) const MAX_BOARDS: usize = 1 << (u32::BITS - Self::MOVE_BITS);
 
-    pub(super) fn new(parent: usize, mv: Move) -> Self {
+    pub(crate) fn new(parent: usize, mv: Move) -> Self {
         debug_assert!(parent < Self::MAX_BOARDS);
         Self((parent as u32) << Self::MOVE_BITS | mv as u32)
     }
 
-    pub(super) fn parent(self) -> usize {
+    pub(crate) fn parent(self) -> usize {
         (self.0 >> Self::MOVE_BITS) as usize
     }
 
-    pub(super) fn mv(self) -> Move {
+    pub(crate) fn mv(self) -> Move {
         Move::ALL[(self.0 & ((1 << Self::MOVE_BITS) - 1)) as usize]
     }
 }
 
 /// A score packed into 32 bits: the number of remaining stages in the upper 8, the key in the lower 24.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Priority(u32);
+pub(crate) struct Priority(u32);
 
 impl Priority {
     const KEY_BITS: u32 = 24;
 
     /// The priority of the start.
-    pub(super) fn of_start<P, G: Guide<P>>(score: Score) -> Self {
+    pub(crate) fn of_start<P, G: Guide<P>>(score: Score) -> Self {
         Self::of(score.stages, score.key << G::TIE_BITS)
     }
 
     /// The priority of a successor. Among equal keys, successors of better boards come first, as far as the guide's
     /// bits tell.
     #[inline]
-    pub(super) fn of_successor<P, G: Guide<P>>(score: Score, parent: Self) -> Self {
+    pub(crate) fn of_successor<P, G: Guide<P>>(score: Score, parent: Self) -> Self {
         let key = score.key << G::TIE_BITS;
         if G::TIE_BITS == 0 {
             return Self::of(score.stages, key);
@@ -62,17 +62,17 @@ impl Priority {
         Self::of(score.stages, key + tie.clamp(0, ties - 1) as u32)
     }
 
-    pub(super) fn of(stages: u8, key: u32) -> Self {
+    pub(crate) fn of(stages: u8, key: u32) -> Self {
         debug_assert!(key < 1 << Self::KEY_BITS);
         Self(u32::from(stages) << Self::KEY_BITS | key)
     }
 
     /// Number of remaining stages.
-    pub(super) fn stages(self) -> u8 {
+    pub(crate) fn stages(self) -> u8 {
         (self.0 >> Self::KEY_BITS) as u8
     }
 
-    pub(super) fn key(self) -> u32 {
+    pub(crate) fn key(self) -> u32 {
         self.0 & ((1 << Self::KEY_BITS) - 1)
     }
 }

@@ -1,9 +1,9 @@
-//! Which candidates of a beam become members of the next level.
+//! Selects the candidates of a beam that become members of the next level.
 
 use super::candidate::Priority;
 
 /// Numbers of candidates by stage and key.
-pub(super) struct KeyCounts {
+pub(crate) struct KeyCounts {
     grid: KeyGrid,
     /// By number of remaining stages.
     by_stage: Vec<StageCounts>,
@@ -50,9 +50,9 @@ impl StageCounts {
     }
 }
 
-/// Slots of keys, of equal size. The first and the last one have all keys beyond.
+/// Slots of keys of equal size. The first and the last slot include all keys beyond.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct KeyGrid {
+pub(crate) struct KeyGrid {
     least: u32,
     shift: u32,
 }
@@ -63,7 +63,7 @@ impl KeyGrid {
     const MARGIN: u32 = 512;
 
     /// A grid for the successors of boards with these keys.
-    pub(super) fn around(least: u32, greatest: u32) -> Self {
+    pub(crate) fn around(least: u32, greatest: u32) -> Self {
         let (least, greatest) = (least.saturating_sub(Self::MARGIN), greatest + Self::MARGIN);
         Self { least, shift: ((greatest - least) / Self::SLOTS).checked_ilog2().map_or(0, |bits| bits + 1) }
     }
@@ -75,11 +75,11 @@ impl KeyGrid {
 }
 
 impl KeyCounts {
-    pub(super) fn new(grid: KeyGrid) -> Self {
+    pub(crate) fn new(grid: KeyGrid) -> Self {
         Self { grid, by_stage: Vec::new() }
     }
 
-    pub(super) fn add(&mut self, priorities: impl Iterator<Item = Priority>) {
+    pub(crate) fn add(&mut self, priorities: impl Iterator<Item = Priority>) {
         for priority in priorities {
             let stage = usize::from(priority.stages());
             if self.by_stage.len() <= stage {
@@ -90,12 +90,12 @@ impl KeyCounts {
     }
 
     /// Takes all counts.
-    pub(super) fn take(&mut self) -> Self {
+    pub(crate) fn take(&mut self) -> Self {
         Self { grid: self.grid, by_stage: std::mem::take(&mut self.by_stage) }
     }
 
     /// A grid for the next level.
-    pub(super) fn next_grid(&self) -> KeyGrid {
+    pub(crate) fn next_grid(&self) -> KeyGrid {
         let greatest = self.by_stage.iter().map(|stage| stage.greatest_key).max().unwrap_or(0);
         let least = self.by_stage.iter().map(|stage| stage.least_key).min().unwrap_or(0);
         KeyGrid::around(least.min(greatest), greatest)
@@ -106,7 +106,7 @@ impl KeyCounts {
 ///
 /// Counting is faster than sorting, and leaves the candidates in the order of their parents, which are read next.
 #[derive(Debug)]
-pub(super) struct Cutoffs {
+pub(crate) struct Cutoffs {
     grid: KeyGrid,
     foremost: u8,
     /// The stage nearest to the goal first.
@@ -114,7 +114,7 @@ pub(super) struct Cutoffs {
     selected: usize,
 }
 
-/// What is selected of one stage.
+/// The selection within one stage.
 #[derive(Clone, Copy, Debug)]
 struct Cutoff {
     /// All keys in slots before this one are selected.
@@ -125,7 +125,7 @@ struct Cutoff {
 
 impl Cutoffs {
     /// Selects at most `width` candidates, of which the `stages` stages nearest to the goal have equal shares.
-    pub(super) fn new(counts: &KeyCounts, stages: usize, width: usize) -> Self {
+    pub(crate) fn new(counts: &KeyCounts, stages: usize, width: usize) -> Self {
         let width = u32::try_from(width).unwrap_or(u32::MAX);
         let share = width.div_ceil(stages as u32);
         let foremost = counts.by_stage.iter().position(|stage| !stage.is_empty()).unwrap_or(0);
@@ -140,18 +140,18 @@ impl Cutoffs {
     }
 
     /// Number of candidates that are selected.
-    pub(super) fn selected(&self) -> usize {
+    pub(crate) fn selected(&self) -> usize {
         self.selected
     }
 
     /// The number of remaining stages of the foremost candidates.
-    pub(super) fn foremost(&self) -> u8 {
+    pub(crate) fn foremost(&self) -> u8 {
         self.foremost
     }
 
     /// True if the next candidate is selected, given its priority.
     #[inline]
-    pub(super) fn select(&mut self, priority: Priority) -> bool {
+    pub(crate) fn select(&mut self, priority: Priority) -> bool {
         let Some(cutoff) = self.stages.get_mut(usize::from(priority.stages() - self.foremost)) else { return false };
         let slot = self.grid.slot(priority.key());
         if slot == cutoff.end && cutoff.left > 0 {

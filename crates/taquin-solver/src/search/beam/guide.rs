@@ -19,7 +19,7 @@ pub(crate) trait Guide<P>: Sync {
     /// could displace others that are about to overtake them.
     const SHARES: usize;
 
-    /// How many times as wide as the average the first level of a beam is that ends in its budget.
+    /// Ratio of the first level's width to the average width, in a beam that ends in its budget.
     const FIRST_LEVEL: usize;
 
     /// Number of bits that tell the order of boards with equal keys, by the order of their parents.
@@ -45,7 +45,7 @@ pub(crate) trait Guide<P>: Sync {
 }
 
 /// Number of boards whose successors are scored together.
-pub(super) const BOARDS: usize = 8;
+pub(crate) const BOARDS: usize = 8;
 /// Maximum number of slides on these boards.
 pub(crate) const MAX_SLIDES: usize = 4 * BOARDS;
 

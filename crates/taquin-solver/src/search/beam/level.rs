@@ -2,24 +2,23 @@
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::candidate::{Candidate, ParentMove, Priority};
 use super::cutoffs::{KeyCounts, KeyGrid};
 use super::guide::{BOARDS, ExpandedBoard, Guide, MAX_SLIDES};
 use super::members::{Members, Taken};
 use super::parents::Parents;
-use super::waiting::{lock, spin_until};
 use crate::domain::{MoveSet, Packed, mix};
 use crate::search::budget::HELPER_POLL_INTERVAL;
 use crate::search::prefetch::prefetch;
 use crate::search::{Slide, Space, StopReason};
 
 /// Results of expanding consecutive boards. They do not depend on the thread that expands them.
-pub(super) struct LevelPart<P, G: Guide<P>> {
+pub(crate) struct LevelPart<P, G: Guide<P>> {
     /// The expanded boards.
     pub boards: Vec<ExpandedBoard<P, G::Memo>>,
-    /// Their successors, without those that cannot lead to a short enough solution.
+    /// Successors that can lead to a short enough solution.
     pub candidates: Vec<Candidate<G::Note>>,
     pub generated: u64,
     /// The move that reaches the goal, if any. All boards before it were expanded.
@@ -32,13 +31,13 @@ impl<P, G: Guide<P>> LevelPart<P, G> {
         Self { boards, candidates, generated: 0, goal: None }
     }
 
-    pub(super) fn expanded(&self) -> u64 {
+    pub(crate) fn expanded(&self) -> u64 {
         self.boards.len() as u64
     }
 }
 
 /// A level to expand.
-pub(super) struct Level<'a, P, G: Guide<P>> {
+pub(crate) struct Level<'a, P, G: Guide<P>> {
     pub space: &'a Space<P>,
     pub guide: &'a G,
     /// Only solutions shorter than this count.
@@ -53,7 +52,7 @@ pub(super) struct Level<'a, P, G: Guide<P>> {
 }
 
 /// Results of a level.
-pub(super) struct LevelResults<P, G: Guide<P>> {
+pub(crate) struct LevelResults<P, G: Guide<P>> {
     pub parts: Vec<LevelPart<P, G>>,
     /// Numbers of all candidates.
     pub counts: KeyCounts,
@@ -73,15 +72,15 @@ impl<P, G: Guide<P>> ResultsSoFar<P, G> {
 }
 
 /// Progress of a level's expansion.
-pub(super) struct LevelProgress<P, G: Guide<P>> {
+pub(crate) struct LevelProgress<P, G: Guide<P>> {
     results: Mutex<ResultsSoFar<P, G>>,
     done: AtomicUsize,
     part_done: Condvar,
 }
 
 impl<P, G: Guide<P>> LevelProgress<P, G> {
-    /// No results, and room for those of some parts.
-    pub(super) fn new(parts: usize, grid: KeyGrid) -> Self {
+    /// Empty results, with capacity for `parts` parts.
+    pub(crate) fn new(parts: usize, grid: KeyGrid) -> Self {
         let results = ResultsSoFar { parts: (0..parts).map(|_| None).collect(), counts: KeyCounts::new(grid) };
         Self { results: Mutex::new(results), done: AtomicUsize::new(0), part_done: Condvar::new() }
     }
@@ -89,7 +88,7 @@ impl<P, G: Guide<P>> LevelProgress<P, G> {
 
 impl<P: Packed, G: Guide<P>> Level<'_, P, G> {
     /// True if there is enough work for more than one thread.
-    pub(super) fn is_worth_sharing(&self) -> bool {
+    pub(crate) fn is_worth_sharing(&self) -> bool {
         self.members.room() >= 4
     }
 
@@ -97,8 +96,8 @@ impl<P: Packed, G: Guide<P>> Level<'_, P, G> {
     /// number of boards that all threads have expanded.
     ///
     /// # Errors
-    /// Those of `check_budget`.
-    pub(super) fn work(&self, mut check_budget: impl FnMut(u64) -> Result<(), StopReason>) -> Result<(), StopReason> {
+    /// Errors of `check_budget`.
+    pub(crate) fn work(&self, mut check_budget: impl FnMut(u64) -> Result<(), StopReason>) -> Result<(), StopReason> {
         let (LevelProgress { results, done, part_done }, members) = (&self.progress, &self.members);
         loop {
             check_budget((done.load(Ordering::Relaxed) * members.size().boards()) as u64)?;
@@ -122,8 +121,8 @@ impl<P: Packed, G: Guide<P>> Level<'_, P, G> {
     /// Waits until all threads have finished their parts, and returns the results.
     ///
     /// # Errors
-    /// Those of `check_budget`, which is called while waiting.
-    pub(super) fn finish(
+    /// Errors of `check_budget`, which is called while waiting.
+    pub(crate) fn finish(
         &self,
         mut check_budget: impl FnMut() -> Result<(), StopReason>,
     ) -> Result<LevelResults<P, G>, StopReason> {
@@ -137,7 +136,7 @@ impl<P: Packed, G: Guide<P>> Level<'_, P, G> {
     }
 
     /// Takes the results so far.
-    pub(super) fn take_results(&self) -> LevelResults<P, G> {
+    pub(crate) fn take_results(&self) -> LevelResults<P, G> {
         let ResultsSoFar { parts, counts } = &mut *lock(&self.progress.results);
         LevelResults { parts: parts.iter_mut().filter_map(Option::take).collect(), counts: counts.take() }
     }
@@ -224,4 +223,19 @@ impl<P: Packed, G: Guide<P>> Level<'_, P, G> {
 #[inline]
 fn zobrist(label: u8, cell: u8) -> u64 {
     mix(u64::from(label), u64::from(cell))
+}
+
+/// Locks data. Nothing uses the data left by a panicked thread any more.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Spins briefly until a condition holds, because levels follow each other faster than a thread wakes up. Returns
+/// false if the condition does not hold in time.
+pub(crate) fn spin_until(condition: impl Fn() -> bool) -> bool {
+    const SPINS: u32 = 4096;
+    (0..SPINS).any(|_| {
+        std::hint::spin_loop();
+        condition()
+    })
 }

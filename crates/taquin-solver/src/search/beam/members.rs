@@ -1,13 +1,13 @@
-//! Members of a level, which are expanded while others are still being selected.
+//! Members of a level, expanded while further members are being selected.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::candidate::{Candidate, ParentMove};
-use super::part_size::PartSize;
+use super::parents::PartSize;
 
 /// Members of a level, in parts. One thread adds parts, and all threads take them.
-pub(super) struct Members<N> {
+pub(crate) struct Members<N> {
     size: PartSize,
     parts: Vec<OnceLock<Vec<Candidate<N>>>>,
     /// Number of parts that were added.
@@ -18,7 +18,7 @@ pub(super) struct Members<N> {
 }
 
 /// An attempt to take a part.
-pub(super) enum Taken<'m, N> {
+pub(crate) enum Taken<'m, N> {
     /// A part and its number.
     Part(usize, &'m [Candidate<N>]),
     /// All parts so far are taken, and more may come.
@@ -29,7 +29,7 @@ pub(super) enum Taken<'m, N> {
 
 impl<N> Members<N> {
     /// No members, and room for some.
-    pub(super) fn with_room_for(count: usize) -> Self {
+    pub(crate) fn with_room_for(count: usize) -> Self {
         let size = PartSize::of(count);
         let parts = (0..count.div_ceil(size.boards())).map(|_| OnceLock::new()).collect();
         Self {
@@ -42,50 +42,50 @@ impl<N> Members<N> {
     }
 
     /// The size of all parts but the last.
-    pub(super) fn size(&self) -> PartSize {
+    pub(crate) fn size(&self) -> PartSize {
         self.size
     }
 
     /// Number of parts, at most.
-    pub(super) fn room(&self) -> usize {
+    pub(crate) fn room(&self) -> usize {
         self.parts.len()
     }
 
     /// Number of parts so far.
-    pub(super) fn added(&self) -> usize {
+    pub(crate) fn added(&self) -> usize {
         self.added.load(Ordering::Acquire)
     }
 
     /// True if no more parts are added.
-    pub(super) fn is_complete(&self) -> bool {
+    pub(crate) fn is_complete(&self) -> bool {
         self.is_complete.load(Ordering::Acquire)
     }
 
     /// True if a part can be taken now.
-    pub(super) fn is_any_left(&self) -> bool {
+    pub(crate) fn is_any_left(&self) -> bool {
         self.taken.load(Ordering::Relaxed) < self.added()
     }
 
     /// Number of members so far.
-    pub(super) fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         let last = self.added().checked_sub(1).and_then(|last| Some((last, self.parts[last].get()?)));
         last.map_or(0, |(before, part)| before * self.size.boards() + part.len())
     }
 
     /// Adds a part. All parts but the last are full.
-    pub(super) fn add(&self, part: Vec<Candidate<N>>) {
+    pub(crate) fn add(&self, part: Vec<Candidate<N>>) {
         let nth = self.added.load(Ordering::Relaxed);
         assert!(self.parts[nth].set(part).is_ok(), "one thread adds parts");
         self.added.store(nth + 1, Ordering::Release);
     }
 
-    /// Says that no more parts will be added.
-    pub(super) fn complete(&self) {
+    /// Marks the members as complete.
+    pub(crate) fn complete(&self) {
         self.is_complete.store(true, Ordering::Release);
     }
 
     /// Takes a part.
-    pub(super) fn take(&self) -> Taken<'_, N> {
+    pub(crate) fn take(&self) -> Taken<'_, N> {
         // Read first: if it is true, all parts have been added.
         let is_complete = self.is_complete();
         let added = self.added();
@@ -98,14 +98,14 @@ impl<N> Members<N> {
     }
 
     /// Takes all parts that are left, and lets no more be taken.
-    pub(super) fn withdraw(&self) {
+    pub(crate) fn withdraw(&self) {
         self.taken.store(self.parts.len(), Ordering::Relaxed);
         self.complete();
     }
 }
 
 /// Adds members one by one.
-pub(super) struct Selection<'m, N> {
+pub(crate) struct Selection<'m, N> {
     members: &'m Members<N>,
     part: Vec<Candidate<N>>,
     /// The steps of all members so far.
@@ -114,17 +114,17 @@ pub(super) struct Selection<'m, N> {
 
 impl<'m, N> Selection<'m, N> {
     /// None are selected yet.
-    pub(super) fn new(members: &'m Members<N>) -> Self {
+    pub(crate) fn new(members: &'m Members<N>) -> Self {
         let boards = members.size.boards();
         Self { members, part: Vec::with_capacity(boards), steps: Vec::with_capacity(members.room() * boards) }
     }
 
     /// Number of members so far.
-    pub(super) fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.steps.len()
     }
 
-    pub(super) fn add(&mut self, member: Candidate<N>) {
+    pub(crate) fn add(&mut self, member: Candidate<N>) {
         let boards = self.members.size.boards();
         self.steps.push(member.step);
         self.part.push(member);
@@ -134,7 +134,7 @@ impl<'m, N> Selection<'m, N> {
     }
 
     /// Adds the last part, and returns the steps of all members.
-    pub(super) fn complete(self) -> Vec<ParentMove> {
+    pub(crate) fn complete(self) -> Vec<ParentMove> {
         if !self.part.is_empty() {
             self.members.add(self.part);
         }

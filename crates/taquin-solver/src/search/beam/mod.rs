@@ -6,13 +6,10 @@ mod guide;
 mod level;
 mod members;
 mod parents;
-mod part_size;
 mod recent;
 mod shared_level;
-mod waiting;
-mod widths;
 
-pub(super) use guide::{ExpandedBoard, Guide, HeuristicGuide, PatternGuide, Score};
+pub(crate) use guide::{ExpandedBoard, Guide, HeuristicGuide, PatternGuide, Score};
 
 use std::sync::Arc;
 
@@ -26,7 +23,6 @@ use members::{Members, Selection};
 use parents::Parents;
 use recent::RecentHashes;
 use shared_level::{CloseOnDrop, SharedLevel};
-use widths::Levels;
 
 /// Budget and counters of a search that consists of several parts.
 pub struct Accounting<'a> {
@@ -43,7 +39,7 @@ pub struct Beam {
     pub width: usize,
     /// Only solutions shorter than this count.
     pub shorter_than: usize,
-    /// True if the levels have the [widths](widths) of the guide, and are narrower where the rest of the budget needs
+    /// True if the levels have the [widths](Levels) of the guide, and are narrower where the rest of the budget needs
     /// it. An unfinished beam finds nothing. Otherwise all levels are equally wide.
     pub ends_in_budget: bool,
 }
@@ -54,11 +50,11 @@ impl Beam {
 
     /// Memory in bytes per expanded board: its move and parent, in vectors as long as a level. The allocator may still
     /// hold the vectors of the previous beam. Half as much again is for the rest of the process.
-    pub(super) const BYTES_PER_NODE: u64 = 3 * size_of::<ParentMove>() as u64;
+    pub(crate) const BYTES_PER_NODE: u64 = 3 * size_of::<ParentMove>() as u64;
 
     /// The greatest width at which a beam of `levels` levels needs no more memory than `nodes` nodes. The boards of
     /// the current level and their candidates need as much memory as several more levels.
-    pub(super) fn widest<P: Packed, G: Guide<P>>(nodes: u64, levels: u64) -> u64 {
+    pub(crate) fn widest<P: Packed, G: Guide<P>>(nodes: u64, levels: u64) -> u64 {
         // The boards of two levels, up to four successors of each, since vectors double as they grow, and the members.
         let bytes_of_board = 2 * size_of::<ExpandedBoard<P, G::Memo>>()
             + 2 * (4 + 1) * size_of::<Candidate<G::Note>>()
@@ -76,7 +72,7 @@ impl Beam {
 ///
 /// # Errors
 /// If the budget is exhausted.
-pub(super) fn beam<P: Packed, G: Guide<P>>(
+pub(crate) fn beam<P: Packed, G: Guide<P>>(
     space: &Space<P>,
     guide: &G,
     beam: Beam,
@@ -312,6 +308,26 @@ impl<'a, 's, 'b, P: Packed, G: Guide<P>> BeamSearch<'a, 's, 'b, P, G> {
     }
 }
 
+/// Widths of a beam's levels, which fall from the first level on.
+///
+/// Each level has the same share of the remaining boards, so that widths fall exponentially until an even share is
+/// larger. If the first level is five times as wide as the average, the last fifth of the levels is evenly wide.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Levels {
+    /// Number of all levels.
+    pub all: usize,
+    /// Ratio of the first level's width to the average width.
+    pub first: usize,
+}
+
+impl Levels {
+    /// Width of the first of the last `left` levels, if `boards` may be expanded in them; at least 1.
+    pub(crate) fn width(self, boards: u64, left: usize) -> usize {
+        let shares = left.min(self.all.div_ceil(self.first)).max(1);
+        usize::try_from(boards / shares as u64).unwrap_or(usize::MAX).max(1)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::heuristic::{GoalClass, LargeAdditivePatterns, LinearConflict, Manhattan, Partition, Zero};
@@ -419,5 +435,42 @@ mod tests {
         assert!(path.unwrap().is_some() && stats.expanded <= half);
         let (path, _) = run(&space, &HeuristicGuide(&heuristic), options(false), half);
         assert_eq!(path, Err(StopReason::Expanded));
+    }
+
+    /// The widths of levels in which as many boards are expanded as may be.
+    fn widths(levels: Levels, boards: u64) -> Vec<usize> {
+        let mut left = boards;
+        let width = |nth: usize| {
+            let width = levels.width(left, levels.all - nth);
+            left -= width as u64;
+            width
+        };
+        (0..levels.all).map(width).collect()
+    }
+
+    #[test]
+    fn an_even_beam_has_equal_levels() {
+        assert_eq!(widths(Levels { all: 200, first: 1 }, 200_000), [1_000; 200]);
+    }
+
+    #[test]
+    fn widths_fall_until_the_last_part() {
+        let widths = widths(Levels { all: 200, first: 5 }, 200_000);
+        assert_eq!(widths[0], 5_000);
+        assert!(widths[..160].windows(2).all(|pair| pair[0] > pair[1]));
+        assert!(widths[160..].iter().all(|width| width.abs_diff(widths[160]) <= 1));
+        assert_eq!(widths.iter().sum::<usize>(), 200_000, "all boards are used");
+        assert!(widths[199] >= 5_000 / 100, "the last levels are wide enough to find the goal");
+    }
+
+    #[test]
+    fn boards_that_were_not_used_go_to_later_levels() {
+        let levels = Levels { all: 200, first: 5 };
+        assert!(levels.width(200_000 - 100, 199) > levels.width(200_000 - 5_000, 199));
+    }
+
+    #[test]
+    fn a_level_has_a_board_even_if_none_may_be_expanded() {
+        assert_eq!(Levels { all: 9, first: 5 }.width(0, 0), 1);
     }
 }

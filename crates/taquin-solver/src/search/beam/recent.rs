@@ -4,10 +4,10 @@ use crate::search::prefetch::prefetch;
 
 /// A set of board hashes in which newer hashes displace older ones.
 ///
-/// A beam generates duplicates on the same level or a few levels later, so older hashes are not worth their memory.
+/// A beam generates duplicates on the same level or a few levels later, so older hashes do not pay for their memory.
 /// About one new board in some hundred million is mistaken for a known one.
 #[derive(Debug)]
-pub(super) struct RecentHashes {
+pub(crate) struct RecentHashes {
     /// Buckets of hashes, the newest first.
     buckets: Vec<[u32; Self::WAYS]>,
 }
@@ -16,17 +16,17 @@ impl RecentHashes {
     const WAYS: usize = 4;
     const BUCKETS: std::ops::RangeInclusive<usize> = 1 << 10..=1 << 22;
     /// Maximum memory in bytes per board of a level, for numbers of boards just above a power of two.
-    pub(super) const BYTES_PER_BOARD: usize = 4 * size_of::<[u32; Self::WAYS]>();
+    pub(crate) const BYTES_PER_BOARD: usize = 4 * size_of::<[u32; Self::WAYS]>();
 
     /// A set with room for several levels of this many boards.
-    pub(super) fn for_levels_of(boards: usize) -> Self {
+    pub(crate) fn for_levels_of(boards: usize) -> Self {
         let buckets = boards.saturating_mul(2).clamp(*Self::BUCKETS.start(), *Self::BUCKETS.end());
         Self { buckets: vec![[0; Self::WAYS]; buckets.next_power_of_two()] }
     }
 
-    /// Prefetches what inserting a hash needs.
+    /// Prefetches the bucket of a hash.
     #[inline]
-    pub(super) fn prefetch(&self, hash: u64) {
+    pub(crate) fn prefetch(&self, hash: u64) {
         prefetch(&self.buckets[self.bucket(hash)]);
     }
 
@@ -36,7 +36,7 @@ impl RecentHashes {
     }
 
     /// Inserts a hash; false if it is present already.
-    pub(super) fn insert(&mut self, hash: u64) -> bool {
+    pub(crate) fn insert(&mut self, hash: u64) -> bool {
         let nth = self.bucket(hash);
         let bucket = &mut self.buckets[nth];
         let tag = hash as u32 | 1;

@@ -5,13 +5,13 @@ use std::sync::{Arc, Condvar, Mutex};
 
 use super::guide::Guide;
 use super::level::Level;
-use super::waiting::{lock, spin_until};
+use super::level::{lock, spin_until};
 use crate::domain::Packed;
 use crate::search::StopReason;
 use crate::search::budget::HELPER_POLL_INTERVAL;
 
 /// The current level, shared with helpers.
-pub(super) struct SharedLevel<'a, P, G: Guide<P>> {
+pub(crate) struct SharedLevel<'a, P, G: Guide<P>> {
     state: Mutex<SharedLevelState<'a, P, G>>,
     /// `g` of the current level.
     g: AtomicUsize,
@@ -32,7 +32,7 @@ impl<P, G: Guide<P>> Default for SharedLevel<'_, P, G> {
 }
 
 /// Stops the helpers when dropped, so that they stop even if the main work panics.
-pub(super) struct CloseOnDrop<'w, 'a, P, G: Guide<P>>(pub &'w SharedLevel<'a, P, G>);
+pub(crate) struct CloseOnDrop<'w, 'a, P, G: Guide<P>>(pub &'w SharedLevel<'a, P, G>);
 
 impl<P, G: Guide<P>> Drop for CloseOnDrop<'_, '_, P, G> {
     fn drop(&mut self) {
@@ -45,19 +45,19 @@ impl<P, G: Guide<P>> Drop for CloseOnDrop<'_, '_, P, G> {
 
 impl<'a, P: Packed, G: Guide<P>> SharedLevel<'a, P, G> {
     /// Number of helpers.
-    pub(super) fn helpers(&self) -> usize {
+    pub(crate) fn helpers(&self) -> usize {
         self.helpers.load(Ordering::Relaxed)
     }
 
     /// Publishes a level to the helpers.
-    pub(super) fn publish(&self, level: &Arc<Level<'a, P, G>>) {
+    pub(crate) fn publish(&self, level: &Arc<Level<'a, P, G>>) {
         lock(&self.state).level = Some(Arc::clone(level));
         self.g.store(level.g, Ordering::Release);
         self.changed.notify_all();
     }
 
     /// Expands parts of one level after another, until the search has ended or the thread must yield.
-    pub(super) fn help(&self, must_yield: &dyn Fn() -> bool) {
+    pub(crate) fn help(&self, must_yield: &dyn Fn() -> bool) {
         self.helpers.fetch_add(1, Ordering::Relaxed);
         let mut last = 0;
         while !must_yield() {

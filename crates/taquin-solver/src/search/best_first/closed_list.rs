@@ -6,7 +6,7 @@
 /// are recognized without reading another board and without an unpredictable branch (after Abseil's Swiss tables,
 /// 2017).
 #[derive(Clone, Debug)]
-pub(super) struct ClosedList {
+pub(crate) struct ClosedList {
     /// The tags of each group; 0 marks a free slot.
     tags: Vec<u64>,
     nodes: Vec<[u32; GROUP]>,
@@ -16,9 +16,9 @@ pub(super) struct ClosedList {
 
 /// A position in the table and the tag to store there. A free slot is valid until the next insertion.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Slot {
+pub(crate) struct Slot {
     group: usize,
-    lane: usize,
+    position: usize,
     tag: u64,
 }
 
@@ -35,22 +35,22 @@ impl ClosedList {
 
     /// Maximum bytes per node. The worst case is a number of groups just above a power of two, while the allocator
     /// still holds the smaller tables before it, which together are as large.
-    pub(super) const MAX_BYTES_PER_NODE: usize = 2 * 2 * (GROUP * (size_of::<u32>() + 1)).div_ceil(Self::LOAD);
+    pub(crate) const MAX_BYTES_PER_NODE: usize = 2 * 2 * (GROUP * (size_of::<u32>() + 1)).div_ceil(Self::LOAD);
 
     /// A table for this many nodes. Callers must not insert more.
-    pub(super) fn with_capacity(nodes: usize) -> Self {
+    pub(crate) fn with_capacity(nodes: usize) -> Self {
         let groups = nodes.div_ceil(Self::LOAD).next_power_of_two().max(2);
         Self { tags: vec![0; groups], nodes: vec![[0; GROUP]; groups], shift: u64::BITS - groups.ilog2() }
     }
 
     /// The node with this hash that `is_same` accepts, and its slot. If there is none, a free slot for it.
     #[inline(always)]
-    pub(super) fn find(&self, hash: u64, is_same: impl Fn(u32) -> bool) -> (Option<u32>, Slot) {
+    pub(crate) fn find(&self, hash: u64, is_same: impl Fn(u32) -> bool) -> (Option<u32>, Slot) {
         let (tag, group) = (hash & 0x7f | 0x80, (hash >> self.shift) as usize);
         let tags = self.tags[group];
         let free = !tags & TAKEN;
         if free != 0 && alike(tags, tag) == 0 {
-            return (None, Slot { group, lane: lane(free), tag });
+            return (None, Slot { group, position: position(free), tag });
         }
         self.look_further(group, tag, is_same)
     }
@@ -61,16 +61,16 @@ impl ClosedList {
             let tags = self.tags[group];
             let mut alike = alike(tags, tag);
             while alike != 0 {
-                let lane = lane(alike);
-                let node = self.nodes[group][lane];
+                let position = position(alike);
+                let node = self.nodes[group][position];
                 if is_same(node) {
-                    return (Some(node), Slot { group, lane, tag });
+                    return (Some(node), Slot { group, position, tag });
                 }
                 alike &= alike - 1;
             }
             let free = !tags & TAKEN;
             if free != 0 {
-                return (None, Slot { group, lane: lane(free), tag });
+                return (None, Slot { group, position: position(free), tag });
             }
             group = if group + 1 == self.tags.len() { 0 } else { group + 1 };
         }
@@ -78,25 +78,25 @@ impl ClosedList {
 
     /// Stores `node` in a slot.
     #[inline]
-    pub(super) fn put(&mut self, slot: Slot, node: u32) {
-        let Slot { group, lane, tag } = slot;
+    pub(crate) fn put(&mut self, slot: Slot, node: u32) {
+        let Slot { group, position, tag } = slot;
         // An occupied slot has the same tag already.
-        self.tags[group] |= tag << (8 * lane);
-        self.nodes[group][lane % GROUP] = node;
+        self.tags[group] |= tag << (8 * position);
+        self.nodes[group][position % GROUP] = node;
     }
 }
 
-/// The lanes whose tag equals the given one. Borrows may add false positives above a match. Comparing boards rejects
-/// them.
+/// The positions whose tag equals the given one. Borrows may add false positives above a match. Comparing boards
+/// rejects them.
 #[inline]
 fn alike(tags: u64, tag: u64) -> u64 {
     let differing = tags ^ (tag * ONES);
     differing.wrapping_sub(ONES) & !differing & TAKEN
 }
 
-/// The first of some lanes.
+/// The first of some positions.
 #[inline]
-fn lane(bits: u64) -> usize {
+fn position(bits: u64) -> usize {
     bits.trailing_zeros() as usize / 8
 }
 

@@ -115,7 +115,7 @@ impl<P: Packed> DepthFirst<'_, P> {
         Ok(())
     }
 
-    /// What happens to a node g moves from the start, given an earlier one of the same board, which it supersedes if
+    /// Treatment of a node g moves from the start, given an earlier one of the same board, which it supersedes if
     /// its path is better.
     fn verdict(&mut self, g: u32, twin: u32) -> Verdict {
         let superseded = if self.depth_limit < u32::MAX { self.arena.supersede(twin, g) } else { None };

@@ -61,7 +61,7 @@ impl Evaluation {
         if self.g_weight == 0 { 0 } else { f.div_ceil(self.h_weight) }
     }
 
-    /// True if the order of expansion differs from that of g + h, and shorter paths reopen nodes.
+    /// True if the order of expansion differs from g + h, and shorter paths reopen nodes.
     fn is_weighted(self) -> bool {
         self.reopens() && self.g_weight != self.h_weight
     }
@@ -280,7 +280,7 @@ impl<P: Packed, H: Heuristic<P>, O: OpenList> BestFirst<'_, P, H, O> {
         }
     }
 
-    /// What happens to a node g moves from the start, given an earlier one of the same board.
+    /// Treatment of a node g moves from the start, given an earlier one of the same board.
     fn verdict(&mut self, g: u32, twin: u32) -> Verdict {
         let superseded = if self.evaluation.reopens() { self.arena.supersede(twin, g) } else { None };
         match superseded {

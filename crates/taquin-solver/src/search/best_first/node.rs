@@ -8,7 +8,7 @@ use crate::search::{
 
 /// A board with g, memo and parent. Parents are indices into the arena.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Node<P, M> {
+pub(crate) struct Node<P, M> {
     tiles: P,
     /// The heuristic's memo of the board.
     pub memo: M,
@@ -23,7 +23,7 @@ pub(super) struct Node<P, M> {
 
 /// State of a node's expansion.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Phase {
+pub(crate) enum Phase {
     /// Awaits expansion.
     Open,
     /// Expanded.
@@ -35,34 +35,33 @@ pub(super) enum Phase {
 }
 
 impl<P: Packed, M> Node<P, M> {
-    pub(super) fn start(state: State<P>, memo: M) -> Self {
+    pub(crate) fn start(state: State<P>, memo: M) -> Self {
         let State { tiles, blank } = state;
         Self { tiles, memo, g: 0, parent: 0, blank, arrived_by: None, phase: Phase::Open }
     }
 
     #[inline]
-    pub(super) fn successor(state: State<P>, memo: M, g: u32, parent: u32, mv: Move) -> Self {
+    pub(crate) fn successor(state: State<P>, memo: M, g: u32, parent: u32, mv: Move) -> Self {
         let State { tiles, blank } = state;
         Self { tiles, memo, g, parent, blank, arrived_by: Some(mv), phase: Phase::Open }
     }
 
     #[inline]
-    pub(super) fn state(&self) -> State<P> {
+    pub(crate) fn state(&self) -> State<P> {
         State { tiles: self.tiles, blank: self.blank }
     }
 
     /// The moves of this node's successors: all except the one straight back.
     #[inline]
-    pub(super) fn onward_moves(&self, space: &Space<P>) -> MoveSet {
+    pub(crate) fn onward_moves(&self, space: &Space<P>) -> MoveSet {
         space.moves_except(self.blank, self.arrived_by.map_or(MoveSet::EMPTY, MoveSet::back))
     }
 }
 
 /// All nodes of a search, and a hash table from boards to nodes.
-pub(super) struct Arena<P, M> {
+pub(crate) struct Arena<P, M> {
     pub nodes: Vec<Node<P, M>>,
-    /// Empty if only the parent is checked for duplicates. Without boards that await expansion, if only those expanded
-    /// are checked.
+    /// Empty if only the parent is checked for duplicates. Holds only expanded boards if only these are checked.
     closed: ClosedList,
     duplicates: DuplicateDetection,
     capacity: Capacity,
@@ -71,12 +70,12 @@ pub(super) struct Arena<P, M> {
 /// Current and maximum number of nodes.
 #[derive(Clone, Copy, Debug)]
 pub struct Capacity {
-    pub(super) nodes: usize,
-    pub(super) limit: usize,
+    pub(crate) nodes: usize,
+    pub(crate) limit: usize,
 }
 
 /// Minimum and maximum number of elements by which an array grows.
-pub(super) struct Growth {
+pub(crate) struct Growth {
     min: usize,
     pub max: usize,
 }
@@ -87,7 +86,7 @@ impl Capacity {
     const LARGE: usize = 1 << 16;
 
     /// Number of elements by which an array of `held` elements should grow.
-    pub(super) fn more(&self, held: usize) -> Growth {
+    pub(crate) fn more(&self, held: usize) -> Growth {
         let min = self.nodes - held;
         Growth { min, max: if self.nodes > Self::LARGE { self.limit - held } else { min } }
     }
@@ -100,7 +99,7 @@ impl<P: Packed, M: Copy> Arena<P, M> {
     const SMALL: usize = 1 << 11;
 
     /// An arena that holds the start and at most `limit` nodes.
-    pub(super) fn new(start: Node<P, M>, duplicates: DuplicateDetection, limit: u64) -> Self {
+    pub(crate) fn new(start: Node<P, M>, duplicates: DuplicateDetection, limit: u64) -> Self {
         // The largest index is reserved: it stands for no node.
         let limit = limit.min(u64::from(u32::MAX) - 1) as usize;
         let capacity = Capacity { nodes: limit.min(Self::FIRST_CAPACITY), limit };
@@ -111,23 +110,23 @@ impl<P: Packed, M: Copy> Arena<P, M> {
         arena
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.nodes.len()
     }
 
     /// The treatment of boards that are generated again.
-    pub(super) fn duplicates(&self) -> DuplicateDetection {
+    pub(crate) fn duplicates(&self) -> DuplicateDetection {
         self.duplicates
     }
 
     /// The current capacity.
-    pub(super) fn capacity(&self) -> Capacity {
+    pub(crate) fn capacity(&self) -> Capacity {
         self.capacity
     }
 
     /// True if the successors of another node may not fit.
     #[inline]
-    pub(super) fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         self.nodes.len() + Move::ALL.len() > self.capacity.nodes
     }
 
@@ -136,7 +135,7 @@ impl<P: Packed, M: Copy> Arena<P, M> {
     /// # Errors
     /// If the node limit is reached, or the budget is exhausted.
     #[cold]
-    pub(super) fn reserve(&mut self, successors: usize, meter: &Meter<'_>) -> Result<Capacity, StopReason> {
+    pub(crate) fn reserve(&mut self, successors: usize, meter: &Meter<'_>) -> Result<Capacity, StopReason> {
         if self.nodes.len() + successors > self.capacity.limit {
             return Err(StopReason::Nodes);
         }
@@ -177,7 +176,7 @@ impl<P: Packed, M: Copy> Arena<P, M> {
 
     /// Marks a node as expanded, before its successors are generated.
     #[inline]
-    pub(super) fn mark_expanded(&mut self, index: u32) {
+    pub(crate) fn mark_expanded(&mut self, index: u32) {
         self.nodes[index as usize].phase = Phase::Expanded;
         if self.duplicates == DuplicateDetection::ExpandedOnly {
             self.close(index);
@@ -192,13 +191,13 @@ impl<P: Packed, M: Copy> Arena<P, M> {
 
     /// The node that represents a board, if any, and the slot for a new one.
     #[inline]
-    pub(super) fn find(&self, tiles: &P) -> (Option<u32>, Slot) {
+    pub(crate) fn find(&self, tiles: &P) -> (Option<u32>, Slot) {
         self.closed.find(tiles.hash(), |node| self.nodes[node as usize].tiles == *tiles)
     }
 
     /// Adds a node, which then represents its board.
     #[inline]
-    pub(super) fn add(&mut self, node: Node<P, M>, slot: Slot) -> u32 {
+    pub(crate) fn add(&mut self, node: Node<P, M>, slot: Slot) -> u32 {
         let index = self.nodes.len() as u32;
         self.nodes.push(node);
         if self.duplicates == DuplicateDetection::Closed {
@@ -208,9 +207,9 @@ impl<P: Packed, M: Copy> Arena<P, M> {
     }
 
     /// Checks whether a path of g moves to the board of `twin` is shorter than the known one. If so, returns the
-    /// phase of `twin`, which is skipped from now on if it is open. No path replaces that of an expanded board if only
-    /// those are checked.
-    pub(super) fn supersede(&mut self, twin: u32, g: u32) -> Option<Phase> {
+    /// phase of `twin`, which is skipped from now on if it is open. With [`DuplicateDetection::ExpandedOnly`], no path
+    /// replaces one to an expanded board.
+    pub(crate) fn supersede(&mut self, twin: u32, g: u32) -> Option<Phase> {
         let twin = &mut self.nodes[twin as usize];
         if g >= twin.g || self.duplicates == DuplicateDetection::ExpandedOnly {
             return None;
@@ -223,7 +222,7 @@ impl<P: Packed, M: Copy> Arena<P, M> {
     }
 
     /// The moves from the start to a node.
-    pub(super) fn path_to(&self, node: u32) -> Path {
+    pub(crate) fn path_to(&self, node: u32) -> Path {
         let mut moves = Vec::with_capacity(self.nodes[node as usize].g as usize);
         let mut at = &self.nodes[node as usize];
         while let Some(mv) = at.arrived_by {
@@ -235,7 +234,7 @@ impl<P: Packed, M: Copy> Arena<P, M> {
     }
 
     /// The successor of `parent` that was generated last, for the trace. If it was kept, it is the last node.
-    pub(super) fn generation<'a>(
+    pub(crate) fn generation<'a>(
         &self,
         state: &'a State<P>,
         parent: u32,
@@ -249,7 +248,7 @@ impl<P: Packed, M: Copy> Arena<P, M> {
     }
 
     /// Records the expansion of a node with its h, its f, and the sizes of the lists.
-    pub(super) fn record(&self, trace: &mut Trace, space: &Space<P>, node: u32, (h, f): (u32, f64), lists: ListSizes) {
+    pub(crate) fn record(&self, trace: &mut Trace, space: &Space<P>, node: u32, (h, f): (u32, f64), lists: ListSizes) {
         let at = &self.nodes[node as usize];
         let state = at.state();
         let slide = at.arrived_by.map(|mv| space.arrival(&state, mv.inverse()));

@@ -118,7 +118,7 @@ impl BucketOpenList {
 
 impl OpenList for BucketOpenList {
     fn reserve(&mut self, capacity: Capacity) {
-        // If that much memory is not available, `resize` allocates what it needs.
+        // If the reservation fails, `resize` allocates memory for `nodes` alone.
         let _ = self.links.try_reserve_exact(capacity.more(self.links.len()).max);
         self.links.resize(capacity.nodes, NONE);
     }
@@ -174,7 +174,7 @@ pub struct HeapOpenList {
 
 impl HeapOpenList {
     /// Memory per node in bytes.
-    pub(super) const MAX_BYTES_PER_NODE: usize = size_of::<HeapEntry>();
+    pub(crate) const MAX_BYTES_PER_NODE: usize = size_of::<HeapEntry>();
 
     /// An empty list with the given tie breaking.
     pub fn new(order: TieBreaking) -> Self {

@@ -78,7 +78,7 @@ struct Successors<'a, P, M> {
     state: &'a State<P>,
     memo: M,
     onward: MoveSet,
-    /// The number of the node, and that of its first successor.
+    /// The numbers of the node and of its first successor.
     number: u32,
     first: u32,
 }

@@ -19,17 +19,17 @@ named!(LengthsSource {
 
 /// Counts of a class of shapes and goals that are equal under rotation and reflection.
 #[derive(Debug)]
-pub(super) struct StoredCounts {
-    pub(super) rows: usize,
-    pub(super) cols: usize,
-    pub(super) goal_blank: Cell,
-    pub(super) counts: &'static [u64],
-    pub(super) source: LengthsSource,
+pub(crate) struct StoredCounts {
+    pub(crate) rows: usize,
+    pub(crate) cols: usize,
+    pub(crate) goal_blank: Cell,
+    pub(crate) counts: &'static [u64],
+    pub(crate) source: LengthsSource,
 }
 
 /// By class: no more rows than columns, and the blank's goal in the first cell that a symmetry maps it to.
 #[rustfmt::skip]
-pub(super) static STORED: [StoredCounts; 11] = [
+pub(crate) static STORED: [StoredCounts; 11] = [
     StoredCounts { rows: 2, cols: 5, goal_blank: 0, counts: &COUNTS_2X5_0, source: LengthsSource::Computed },
     StoredCounts { rows: 2, cols: 5, goal_blank: 1, counts: &COUNTS_2X5_1, source: LengthsSource::Computed },
     StoredCounts { rows: 2, cols: 5, goal_blank: 2, counts: &COUNTS_2X5_2, source: LengthsSource::Computed },

@@ -63,7 +63,7 @@ const BITS: [u8; 512] = {
 /// follows from parity. So there are n · (n − 1)!/2 ranks, without gaps.
 ///
 /// A digit is a label minus the number of smaller labels before it. The digits of the first three tiles come from one
-/// table. Those of up to three more come from another, as if no tile preceded them; a correction accounts for the
+/// table. The digits of up to three more come from another, as if no tile preceded them; a correction accounts for the
 /// first three.
 #[derive(Clone, Debug)]
 struct Ranking {
@@ -238,8 +238,8 @@ impl DistanceTable {
         &self.histogram
     }
 
-    /// The board with index `nth`, from 0, among those whose distance is in `lengths`; `None` if there are fewer. The
-    /// order of the boards is fixed. Tiles are numbered as in `goal`.
+    /// The board with index `nth`, from 0, among all boards with a distance in `lengths`; `None` if there are fewer.
+    /// The order of the boards is fixed. Tiles are numbered as in `goal`.
     pub fn board_at(&self, lengths: std::ops::RangeInclusive<u32>, nth: u64, goal: &Board) -> Option<Board> {
         let is_wanted = |rank: &usize| lengths.contains(&u32::from(self.entries[*rank].distance()));
         let mut ranks = (0..self.entries.len()).filter(is_wanted);
@@ -267,7 +267,7 @@ struct BlankMove {
     to: Cell,
     /// Direction of the move back.
     back: Move,
-    /// True if the move goes on from the cell of the one before in its list; otherwise from the blank's cell.
+    /// True if the move continues from the cell of the previous move in its list; otherwise from the blank's cell.
     extends: bool,
 }
 

@@ -4,8 +4,8 @@ use super::{Heuristic, Part, PartOf};
 use crate::domain::{Cell, Move, Packed, Size};
 use crate::search::{Slide, State};
 
-/// Minimum number of vertical moves that undo the inversions of the row order, plus that of horizontal moves that undo
-/// the inversions of the column order.
+/// Minimum number of vertical moves that undo the inversions of the row order, plus minimum number of horizontal moves
+/// that undo the inversions of the column order.
 ///
 /// A vertical move takes a tile past the k = columns − 1 tiles between its two cells in row order, so it changes the
 /// number of inversions by k, k − 2, …, or −k; a horizontal move leaves it unchanged. The minimum number of vertical

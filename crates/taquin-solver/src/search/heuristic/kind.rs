@@ -23,7 +23,7 @@ pub enum HeuristicKind {
     InversionDistance,
     /// Manhattan distance, plus two for each tile that must leave its line (Hansson, Mayer & Yung 1992).
     LinearConflict,
-    /// Number of moves that sort the tiles into their rows, plus that of moves that sort them into their columns
+    /// Number of moves that sort the tiles into their rows, plus the number that sorts them into their columns
     /// (Takahashi 2002).
     WalkingDistance,
     /// A table of exact distances (after Culberson & Schaeffer 1998), or a sum over disjoint patterns (Korf & Felner

@@ -78,7 +78,7 @@ impl LinearConflict {
 }
 
 /// Labels of the tiles that must leave a line: all but a longest subsequence of ascending places. Of several such
-/// subsequences, that whose tiles come first stays.
+/// subsequences, the first one by its tiles stays.
 fn leaving(tiles: &[(u8, usize)]) -> Vec<u8> {
     // By tile: length of the longest ascending subsequence that begins with it.
     let mut longest = vec![1; tiles.len()];

@@ -3,7 +3,7 @@
 /// A part of an estimate. The costs of all parts of a board add up to h.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Part {
-    /// What the part covers.
+    /// The scope of the part.
     pub of: PartOf,
     /// The tiles, by their goal cells. The blank is one of them only if the heuristic counts it. Empty for all tiles.
     pub labels: Vec<u8>,
@@ -11,7 +11,7 @@ pub struct Part {
     pub cost: u32,
 }
 
-/// What a part of an estimate covers.
+/// The scope of a part of an estimate.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum PartOf {
     /// One tile.

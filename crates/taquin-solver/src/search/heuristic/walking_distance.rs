@@ -148,8 +148,8 @@ impl WalkingTable {
     }
 }
 
-/// Minimum number of vertical moves that sort the tiles into their rows, plus that of horizontal moves that sort them
-/// into their columns (Takahashi 2002).
+/// Minimum number of vertical moves that sort the tiles into their rows, plus minimum number of horizontal moves that
+/// sort them into their columns (Takahashi 2002).
 ///
 /// Each of the two is an exact distance in a relaxed puzzle. They count different moves, so the sum is consistent.
 #[derive(Clone, Debug)]

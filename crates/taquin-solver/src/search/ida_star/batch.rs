@@ -3,49 +3,49 @@
 use super::board_form::BoardForm;
 use super::expansion::{Expansion, MAX_SUCCESSORS, NODES_TOGETHER};
 use super::frontier::Frontier;
-use super::least_costs::LeastCosts;
-use super::look_up::Child;
+use super::frontier::LeastCosts;
+use super::node::Child;
 use super::node::{BatchNode, MoveTables};
 use super::packed_move::PackedMove;
 use super::subtrees::{NodeCounts, Subtrees};
 use crate::domain::Move;
 use crate::search::StopReason;
 
-/// Number of groups of lanes. While one group waits for entries of the tables, the other is at work.
+/// Number of groups of traversals. While one group waits for entries of the tables, the other is at work.
 const GROUPS: usize = 2;
 /// Number of subtrees that a thread searches at a time.
-const LANES: usize = GROUPS * NODES_TOGETHER;
+const TRAVERSALS: usize = GROUPS * NODES_TOGETHER;
 
-const _: () = assert!(LANES * (u8::MAX as usize + 1) <= PackedMove::NODES, "node indices fit a packed move");
+const _: () = assert!(TRAVERSALS * (u8::MAX as usize + 1) <= PackedMove::NODES, "node indices fit a packed move");
 
 /// Maximum number of nodes expanded per part when a tree is split.
 const MAX_NODES_PER_PART: usize = 8;
 
 /// A thread's state of the search.
-pub(super) struct BatchSearch<'g, S: BoardForm> {
+pub(crate) struct BatchSearch<'g, S: BoardForm> {
     tables: &'g MoveTables<'g, S>,
-    /// Nodes on the current paths, by moves left and lane.
+    /// Nodes on the current paths, by moves left and traversal.
     nodes: Vec<BatchNode<S>>,
-    /// Pending children, one stack per lane.
+    /// Pending children, one stack per traversal.
     children: Vec<Child<S>>,
-    /// Size of a lane's stack.
+    /// Size of a traversal's stack.
     stack: usize,
-    lanes: [Lane; LANES],
-    /// End of each lane's stack.
-    tops: [usize; LANES],
+    traversals: [Traversal; TRAVERSALS],
+    /// End of each traversal's stack.
+    tops: [usize; TRAVERSALS],
     groups: [Group<'g, S>; GROUPS],
 }
 
-/// Lanes whose nodes are expanded together, at most one each.
+/// Traversals whose nodes are expanded together, at most one each.
 struct Group<'g, S: BoardForm> {
-    /// The lanes. The first `active` have a subtree or may get one.
-    lanes: [u8; NODES_TOGETHER],
+    /// The traversals. The first `active` have a subtree or may get one.
+    traversals: [u8; NODES_TOGETHER],
     active: usize,
     expansion: Expansion<'g, S>,
 }
 
 #[derive(Clone, Copy)]
-struct Lane {
+struct Traversal {
     /// Index of the current subtree.
     subtree: usize,
     expanded: u64,
@@ -56,9 +56,9 @@ struct Lane {
     least_cost: u8,
 }
 
-/// Why a thread stops before its subtrees are completed.
+/// The reason why a thread stops before its subtrees are completed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Interrupt {
+pub(crate) enum Interrupt {
     /// The search has stopped.
     Stopped(StopReason),
     /// Stronger tables have arrived.
@@ -69,17 +69,17 @@ pub(super) enum Interrupt {
 
 /// Called from time to time with the number of nodes expanded since the last call. Returns how many may be expanded
 /// before the next call.
-pub(super) type Poll<'p> = dyn FnMut(u64) -> Result<u64, Interrupt> + 'p;
+pub(crate) type Poll<'p> = dyn FnMut(u64) -> Result<u64, Interrupt> + 'p;
 
 impl<'g, S: BoardForm> BatchSearch<'g, S> {
-    pub(super) fn new(tables: &'g MoveTables<'g, S>) -> Self {
+    pub(crate) fn new(tables: &'g MoveTables<'g, S>) -> Self {
         Self {
             tables,
             nodes: Vec::new(),
             children: Vec::new(),
             stack: 0,
-            lanes: [Lane::begin(Lane::IDLE, 0); LANES],
-            tops: [0; LANES],
+            traversals: [Traversal::begin(Traversal::IDLE, 0); TRAVERSALS],
+            tops: [0; TRAVERSALS],
             groups: std::array::from_fn(Group::new),
         }
     }
@@ -89,16 +89,19 @@ impl<'g, S: BoardForm> BatchSearch<'g, S> {
         let depth = usize::from(threshold) + 1;
         // While one successor of a node is searched, the others wait on the stack.
         self.stack = (MAX_SUCCESSORS - 1) * depth + 1;
-        self.nodes.resize(depth * LANES, BatchNode::NONE);
-        self.children.resize(self.stack * LANES, Child::NONE);
-        self.tops = std::array::from_fn(|lane| lane * self.stack);
+        self.nodes.resize(depth * TRAVERSALS, BatchNode::NONE);
+        self.children.resize(self.stack * TRAVERSALS, Child::NONE);
+        self.tops = std::array::from_fn(|traversal| traversal * self.stack);
         self.groups.iter_mut().for_each(Group::reset);
     }
 
     /// Searches subtrees until none are left. If they are not shared, it stops at the goal, and counts all nodes that
     /// it has expanded.
-    pub(super) fn run(&mut self, subtrees: &Subtrees<S>, poll: &mut Poll<'_>) -> Result<(), Interrupt> {
-        debug_assert!(self.lanes.iter().all(|lane| lane.subtree == Lane::IDLE), "all lanes are idle before a run");
+    pub(crate) fn run(&mut self, subtrees: &Subtrees<S>, poll: &mut Poll<'_>) -> Result<(), Interrupt> {
+        debug_assert!(
+            self.traversals.iter().all(|traversal| traversal.subtree == Traversal::IDLE),
+            "all traversals are idle before a run"
+        );
         self.reserve(subtrees.threshold());
         let (mut expanded, mut allowed, mut best) = (0, 0, subtrees.best());
         loop {
@@ -117,15 +120,15 @@ impl<'g, S: BoardForm> BatchSearch<'g, S> {
                     return poll(expanded).map(drop);
                 }
                 best = subtrees.best();
-                // No expansion may be left that would push children to an abandoned lane.
+                // No expansion may be left that would push children to an abandoned traversal.
                 self.look_up_second(1);
                 self.push(1);
                 self.abandon_after(best);
             }
-            if active < LANES && !subtrees.is_shared() {
+            if active < TRAVERSALS && !subtrees.is_shared() {
                 self.divide(subtrees);
             }
-            // Between two steps of an expansion there is at least one of the other group.
+            // Between two steps of a group's expansion, there is at least one step of the other group.
             self.advance(0, subtrees);
             self.look_up_second(1);
             self.look_up_second(0);
@@ -136,37 +139,37 @@ impl<'g, S: BoardForm> BatchSearch<'g, S> {
         }
     }
 
-    /// Number of active lanes.
+    /// Number of active traversals.
     fn active(&self) -> usize {
         self.groups.iter().map(|group| group.active).sum()
     }
 
-    /// Enters the next node of each active lane of a group, and begins its expansion: the first step. Lanes without a
-    /// node become inactive.
+    /// Enters the next node of each active traversal of a group, and begins its expansion: the first step. Traversals
+    /// without a node become inactive.
     #[inline(always)]
     fn advance(&mut self, group: usize, subtrees: &Subtrees<S>) {
         let mut numbers = [0; NODES_TOGETHER];
         let mut nth = 0;
         while nth < self.groups[group].active {
-            let lane = usize::from(self.groups[group].lanes[nth % NODES_TOGETHER]) % LANES;
-            let number = if self.tops[lane] > lane * self.stack {
-                self.enter(lane)
-            } else if let Some(number) = self.start_next(lane, subtrees) {
+            let traversal = usize::from(self.groups[group].traversals[nth % NODES_TOGETHER]) % TRAVERSALS;
+            let number = if self.tops[traversal] > traversal * self.stack {
+                self.enter(traversal)
+            } else if let Some(number) = self.start_next(traversal, subtrees) {
                 number
             } else {
                 self.groups[group].deactivate(nth);
                 continue;
             };
             if self.nodes[number].is_goal() {
-                self.finish(lane, subtrees, Some(number));
+                self.finish(traversal, subtrees, Some(number));
                 continue;
             }
             numbers[nth % NODES_TOGETHER] = number;
             nth += 1;
         }
-        // A loop of its own does not wait for the history of each node.
+        // A separate loop does not wait for the history of each node.
         for number in &numbers[..nth] {
-            let (node, this) = (&self.nodes[*number], &mut self.lanes[*number % LANES]);
+            let (node, this) = (&self.nodes[*number], &mut self.traversals[*number % TRAVERSALS]);
             let onward = self.tables.onward(node);
             this.expanded += 1;
             this.generated += u64::from(onward.count);
@@ -177,7 +180,7 @@ impl<'g, S: BoardForm> BatchSearch<'g, S> {
         self.groups[group].expansion.look_up_first(self.tables, &self.nodes);
     }
 
-    /// Goes on with the expansion of a group's nodes: its second step.
+    /// Continues the expansion of a group's nodes: its second step.
     #[inline(always)]
     fn look_up_second(&mut self, group: usize) {
         self.groups[group].expansion.look_up_second(self.tables, &self.nodes);
@@ -189,26 +192,26 @@ impl<'g, S: BoardForm> BatchSearch<'g, S> {
         self.groups[group].expansion.push(self.tables, &mut self.children, &mut self.tops);
     }
 
-    /// Enters the next child of a lane.
+    /// Enters the next child of a traversal.
     #[inline(always)]
-    fn enter(&mut self, lane: usize) -> usize {
-        self.tops[lane] -= 1;
-        let child = self.children[self.tops[lane]];
+    fn enter(&mut self, traversal: usize) -> usize {
+        self.tops[traversal] -= 1;
+        let child = self.children[self.tops[traversal]];
         let parent = child.packed.node();
-        let number = parent - LANES;
+        let number = parent - TRAVERSALS;
         self.nodes[number] = self.nodes[parent];
         let node = &mut self.nodes[number];
         self.tables.enter(node, &child);
         number
     }
 
-    /// Completes a lane's subtree and starts the next one, if any.
+    /// Completes a traversal's subtree and starts the next one, if any.
     #[cold]
-    fn start_next(&mut self, lane: usize, subtrees: &Subtrees<S>) -> Option<usize> {
-        self.finish(lane, subtrees, None);
+    fn start_next(&mut self, traversal: usize, subtrees: &Subtrees<S>) -> Option<usize> {
+        self.finish(traversal, subtrees, None);
         let (subtree, root) = subtrees.take()?;
-        self.lanes[lane] = Lane::begin(subtree, subtrees.threshold());
-        let number = usize::from(root.left()) * LANES + lane;
+        self.traversals[traversal] = Traversal::begin(subtree, subtrees.threshold());
+        let number = usize::from(root.left()) * TRAVERSALS + traversal;
         self.nodes[number] = *root;
         Some(number)
     }
@@ -216,80 +219,86 @@ impl<'g, S: BoardForm> BatchSearch<'g, S> {
     /// Abandons subtrees after the one in which the goal was found.
     #[cold]
     fn abandon_after(&mut self, best: usize) {
-        for (lane, this) in self.lanes.iter_mut().enumerate().filter(|(_, this)| this.subtree > best) {
-            this.subtree = Lane::IDLE;
-            self.tops[lane] = lane * self.stack;
+        for (traversal, this) in self.traversals.iter_mut().enumerate().filter(|(_, this)| this.subtree > best) {
+            this.subtree = Traversal::IDLE;
+            self.tops[traversal] = traversal * self.stack;
         }
     }
 
-    /// Stores the result of a lane's subtree, if it has one, given the node of the goal if it was found.
+    /// Stores the result of a traversal's subtree, if it has one, given the node of the goal if it was found.
     #[cold]
-    fn finish(&mut self, lane: usize, subtrees: &Subtrees<S>, found: Option<usize>) {
-        self.tops[lane] = lane * self.stack;
-        let this = &mut self.lanes[lane];
-        let number = std::mem::replace(&mut this.subtree, Lane::IDLE);
-        if number == Lane::IDLE {
+    fn finish(&mut self, traversal: usize, subtrees: &Subtrees<S>, found: Option<usize>) {
+        self.tops[traversal] = traversal * self.stack;
+        let this = &mut self.traversals[traversal];
+        let number = std::mem::replace(&mut this.subtree, Traversal::IDLE);
+        if number == Traversal::IDLE {
             return;
         }
         let done = *this;
-        if let Some(other) = self.lanes.iter_mut().find(|other| found.is_none() && other.subtree == number) {
+        if let Some(other) = self.traversals.iter_mut().find(|other| found.is_none() && other.subtree == number) {
             other.merge(&done);
             return;
         }
-        let found = found.map(|goal| self.moves_to_goal(lane, goal, number, subtrees));
+        let found = found.map(|goal| self.moves_to_goal(traversal, goal, number, subtrees));
         subtrees.finish(number, done.spent(subtrees.threshold()), done.least_cost, found);
     }
 
-    /// The moves from the start to the goal's node, in a lane's part. It is the lane's last one, with no moves left,
-    /// because a shorter path would have been found with a lower threshold. With wrong tables it may be another one, or
-    /// its costs may be 0 in the sum alone. Then there are no moves, so the solution does not replay: even if it led to
-    /// the goal, a shorter one may have been missed.
-    fn moves_to_goal(&self, lane: usize, goal: usize, number: usize, subtrees: &Subtrees<S>) -> Vec<Move> {
-        if goal != lane || !self.nodes[goal].is_home() {
+    /// The moves from the start to the goal's node, in a traversal's part. The goal is the traversal's last node, with
+    /// no moves left, because a lower threshold would have found a shorter path. Damaged tables may give another node,
+    /// or costs that are 0 only in the sum. Then the list is empty, so the solution does not replay: even if it led to
+    /// the goal, the search might have missed a shorter one.
+    fn moves_to_goal(&self, traversal: usize, goal: usize, number: usize, subtrees: &Subtrees<S>) -> Vec<Move> {
+        if goal != traversal || !self.nodes[goal].is_home() {
             return Vec::new();
         }
         let mut moves = subtrees.moves_to_root(number);
-        let below = self.nodes.iter().skip(lane).step_by(LANES).take(usize::from(subtrees.root(number).left()));
+        let below =
+            self.nodes.iter().skip(traversal).step_by(TRAVERSALS).take(usize::from(subtrees.root(number).left()));
         moves.extend(below.rev().map(BatchNode::last));
         moves
     }
 
     /// Abandons all current subtrees, or puts them back for other threads.
     fn release(&mut self, subtrees: &Subtrees<S>, puts_back: bool) {
-        for this in &mut self.lanes {
-            let number = std::mem::replace(&mut this.subtree, Lane::IDLE);
+        for this in &mut self.traversals {
+            let number = std::mem::replace(&mut this.subtree, Traversal::IDLE);
             match number {
-                Lane::IDLE => {}
+                Traversal::IDLE => {}
                 _ if puts_back => subtrees.put_back(number, this.expanded),
                 _ => subtrees.abandon(this.spent(subtrees.threshold())),
             }
         }
     }
 
-    /// Hands the pending child with the most moves left to an idle lane, which then has a piece of the same subtree.
+    /// Hands the pending child with the most moves left to an idle traversal, which then searches a piece of the
+    /// subtree.
     #[cold]
     fn divide(&mut self, subtrees: &Subtrees<S>) {
-        let pending = |lane: &usize| self.tops[*lane] > *lane * self.stack + 1;
-        let moves_left = |lane: &usize| self.children[*lane * self.stack].packed.node() / LANES;
-        let active = self.groups.iter().flat_map(|group| &group.lanes[..group.active]).map(|lane| usize::from(*lane));
+        let pending = |traversal: &usize| self.tops[*traversal] > *traversal * self.stack + 1;
+        let moves_left = |traversal: &usize| self.children[*traversal * self.stack].packed.node() / TRAVERSALS;
+        let active = self
+            .groups
+            .iter()
+            .flat_map(|group| &group.traversals[..group.active])
+            .map(|traversal| usize::from(*traversal));
         let Some(from) = active.filter(pending).max_by_key(moves_left) else { return };
         let Some(to) = self.groups.iter_mut().find_map(Group::activate) else { return };
         let bottom = from * self.stack;
         let child = self.children[bottom];
         self.children.copy_within(bottom + 1..self.tops[from], bottom);
         self.tops[from] -= 1;
-        self.children[to * self.stack] = child.in_lane(from, to);
+        self.children[to * self.stack] = child.in_traversal(from, to);
         self.tops[to] = to * self.stack + 1;
-        self.lanes[to] = Lane { expanded: 0, generated: 0, ..self.lanes[from] };
+        self.traversals[to] = Traversal { expanded: 0, generated: 0, ..self.traversals[from] };
         // The path from the subtree's root.
-        let root = usize::from(subtrees.root(self.lanes[from].subtree).left()) * LANES + from;
-        for number in (child.packed.node()..=root).step_by(LANES) {
+        let root = usize::from(subtrees.root(self.traversals[from].subtree).left()) * TRAVERSALS + from;
+        for number in (child.packed.node()..=root).step_by(TRAVERSALS) {
             self.nodes[number - from + to] = self.nodes[number];
         }
     }
 
-    /// Splits the tree below a root into about `wanted` parts, given what the iteration before has found.
-    pub(super) fn split(&mut self, root: BatchNode<S>, wanted: usize, before: Option<&LeastCosts<S>>) -> Subtrees<S> {
+    /// Splits the tree below a root into about `wanted` parts, guided by the previous iteration's least costs.
+    pub(crate) fn split(&mut self, root: BatchNode<S>, wanted: usize, before: Option<&LeastCosts<S>>) -> Subtrees<S> {
         self.reserve(root.left());
         let mut frontier = Frontier::new(root);
         let mut chosen = Vec::with_capacity(NODES_TOGETHER);
@@ -306,21 +315,21 @@ impl<'g, S: BoardForm> BatchSearch<'g, S> {
         Subtrees::of(frontier, before)
     }
 
-    /// Expands some leaves of a frontier, one in each lane of the first group.
+    /// Expands some leaves of a frontier, one in each traversal of the first group.
     fn grow(&mut self, frontier: &mut Frontier<S>, chosen: &[u32]) {
-        for (lane, leaf) in chosen.iter().enumerate() {
+        for (traversal, leaf) in chosen.iter().enumerate() {
             let node = frontier.node(*leaf);
-            let number = usize::from(node.left()) * LANES + lane;
+            let number = usize::from(node.left()) * TRAVERSALS + traversal;
             self.nodes[number] = *node;
             self.groups[0].expansion.add(node.packed_moves(number), self.tables.onward(node));
         }
         self.groups[0].expansion.look_up_first(self.tables, &self.nodes);
         self.look_up_second(0);
         self.push(0);
-        for (lane, leaf) in chosen.iter().enumerate() {
+        for (traversal, leaf) in chosen.iter().enumerate() {
             let generated = self.tables.onward(frontier.node(*leaf)).count;
             let below = std::iter::from_fn(|| {
-                let number = (self.tops[lane] > lane * self.stack).then(|| self.enter(lane))?;
+                let number = (self.tops[traversal] > traversal * self.stack).then(|| self.enter(traversal))?;
                 Some(self.nodes[number])
             });
             frontier.expand(*leaf, generated, below);
@@ -328,7 +337,7 @@ impl<'g, S: BoardForm> BatchSearch<'g, S> {
     }
 }
 
-impl Lane {
+impl Traversal {
     /// Index that stands for no subtree.
     const IDLE: usize = usize::MAX;
 
@@ -356,26 +365,26 @@ impl Lane {
 impl<S: BoardForm> Group<'_, S> {
     /// The group with this number.
     fn new(number: usize) -> Self {
-        let lanes = std::array::from_fn(|nth| (number * NODES_TOGETHER + nth) as u8);
-        Self { lanes, active: NODES_TOGETHER, expansion: Expansion::EMPTY }
+        let traversals = std::array::from_fn(|nth| (number * NODES_TOGETHER + nth) as u8);
+        Self { traversals, active: NODES_TOGETHER, expansion: Expansion::EMPTY }
     }
 
-    /// Makes all lanes active, without nodes.
+    /// Makes all traversals active, without nodes.
     fn reset(&mut self) {
         self.active = NODES_TOGETHER;
         self.expansion.clear();
     }
 
-    /// Makes the active lane at an index inactive.
+    /// Makes the active traversal at an index inactive.
     fn deactivate(&mut self, nth: usize) {
         self.active -= 1;
-        self.lanes.swap(nth, self.active);
+        self.traversals.swap(nth, self.active);
     }
 
-    /// Makes a lane active, if there is an inactive one.
+    /// Makes a traversal active, if there is an inactive one.
     fn activate(&mut self) -> Option<usize> {
-        let lane = self.lanes.get(self.active)?;
+        let traversal = self.traversals.get(self.active)?;
         self.active += 1;
-        Some(usize::from(*lane))
+        Some(usize::from(*traversal))
     }
 }

@@ -12,13 +12,13 @@ use crate::search::heuristic::pattern::index_36::{Layout36, Placement36, TileSte
 use crate::search::heuristic::pattern::symmetry::VIEWS;
 
 /// Upper bound on the number of kinds. The *kind* of a tile in a view: the index of the pattern that is looked up for
-/// it, among those of all views, plus [`KIND_WITH_TWIN`] if a pattern of the second twin must be looked up, too.
-pub(super) const MAX_KINDS: usize = 16;
+/// it, among the patterns of all views, plus [`KIND_WITH_TWIN`] if a pattern of the second twin must be looked up, too.
+pub(crate) const MAX_KINDS: usize = 16;
 /// The bit of kinds with two patterns.
-pub(super) const KIND_WITH_TWIN: usize = 8;
+pub(crate) const KIND_WITH_TWIN: usize = 8;
 
 /// Data types for boards up to a given number of cells.
-pub(super) trait BoardForm: Copy + Debug + Send + Sync + 'static {
+pub(crate) trait BoardForm: Copy + Debug + Send + Sync + 'static {
     /// The tiles of a packed board.
     type Tiles: Packed;
     /// The kind of each cell's tile, in four bits.
@@ -98,7 +98,7 @@ pub(super) trait BoardForm: Copy + Debug + Send + Sync + 'static {
 }
 
 /// Pattern databases, as the parallel search reads them.
-pub(super) trait PatternViews<S: BoardForm>: Sync {
+pub(crate) trait PatternViews<S: BoardForm>: Sync {
     /// Costs of a board.
     type Costs: Copy;
 
@@ -124,16 +124,16 @@ pub(super) trait PatternViews<S: BoardForm>: Sync {
 
 /// Boards of at most sixteen cells. The number of views with twin partitions is 0 or [`VIEWS`].
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Form16<const TWIN_VIEWS: usize>;
+pub(crate) struct Form16<const TWIN_VIEWS: usize>;
 
 /// Boards of at most twenty-five cells.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Form25;
+pub(crate) struct Form25;
 
 /// Aligns a node to a cache line.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
-pub(super) struct CacheLine;
+pub(crate) struct CacheLine;
 
 const FORM16_PATTERNS: usize = VIEWS * Form16::<0>::PATTERNS;
 

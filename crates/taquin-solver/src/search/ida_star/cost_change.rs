@@ -1,31 +1,31 @@
-//! What a move changes in the costs of one view.
+//! The change of one view's costs by a move.
 //!
 //! A view of [twin partitions](crate::search::heuristic::Partition::are_twins) has two sums of costs, and the larger
-//! one counts. A move changes each by one, and both have the same parity, so the larger one changes by one, too. It
+//! one counts. A move changes each sum by one, and both have the same parity, so the larger sum changes by one, too. It
 //! falls if each of the two sums falls or is the lesser one.
 
 use super::board_form::{BoardForm, KIND_WITH_TWIN, MAX_KINDS};
 use super::packed_move::{PackedMove, ViewState};
 
-/// What a move changes in a view, packed: a bit if the cost of the pattern looked up falls, the [`ViewState`] before
+/// The change of a view by a move, packed: a bit if the cost of the pattern looked up falls, the [`ViewState`] before
 /// the move, the [`Dependence`] of the sums, and the kind of the moving tile.
 #[derive(Clone, Copy)]
-pub(super) struct CostChange(u32);
+pub(crate) struct CostChange(u32);
 
-/// How the sums of twin partitions depend on the pattern looked up, packed: by partition, a bit if the sum falls with
-/// the pattern's cost, and a bit if the sum falls in any case.
+/// Dependence of the sums of twin partitions on the pattern looked up, packed: by partition, a bit if the sum falls
+/// with the pattern's cost, and a bit if the sum falls in any case.
 #[derive(Clone, Copy)]
-pub(super) struct Dependence(u32);
+pub(crate) struct Dependence(u32);
 
 impl Dependence {
     /// Position in a change.
     const AT: u32 = 5;
 
     /// All sums change with the pattern.
-    pub(super) const ALIKE: Self = Self::new([None; 2]);
+    pub(crate) const ALIKE: Self = Self::new([None; 2]);
 
     /// Given by partition: whether the sum falls, or `None` if it changes with the pattern.
-    pub(super) const fn new(falls: [Option<bool>; 2]) -> Self {
+    pub(crate) const fn new(falls: [Option<bool>; 2]) -> Self {
         let mut bits = 0;
         let mut partition = 0;
         while partition < falls.len() {
@@ -40,7 +40,7 @@ impl Dependence {
     }
 }
 
-/// What follows from a [`CostChange`].
+/// Effects of a [`CostChange`].
 #[derive(Clone, Copy)]
 struct Outcome {
     /// 1 if the successor is within the threshold, otherwise 0.
@@ -75,7 +75,7 @@ static OUTCOMES: [Outcome; 256] = {
 };
 
 impl CostChange {
-    pub(super) const NONE: Self = Self(0);
+    pub(crate) const NONE: Self = Self(0);
     /// The bit of a falling cost of the pattern looked up.
     const FALLS: u32 = 2;
     /// The bit of a second sum that falls in any case.
@@ -85,49 +85,49 @@ impl CostChange {
 
     /// The part that depends on the kind alone.
     #[inline(always)]
-    pub(super) fn of_kind(kind: usize) -> Self {
+    pub(crate) fn of_kind(kind: usize) -> Self {
         Self((kind as u32) << Self::KIND)
     }
 
     /// Sets how the sums of twin partitions depend on the pattern looked up.
-    pub(super) fn with_dependence(self, dependence: Dependence) -> Self {
+    pub(crate) fn with_dependence(self, dependence: Dependence) -> Self {
         Self(self.0 | dependence.0 << Dependence::AT)
     }
 
     /// The change if the table has a 0, given the cost before the move plus one, and the view's state in its position.
     #[inline(always)]
-    pub(super) fn after(self, up: u8, state: u32) -> Self {
+    pub(crate) fn after(self, up: u8, state: u32) -> Self {
         Self(self.0 | u32::from(up) & Self::FALLS | state)
     }
 
     /// The change, given the bit of the table.
     #[inline(always)]
-    pub(super) fn with_bit(self, bit: u32) -> Self {
+    pub(crate) fn with_bit(self, bit: u32) -> Self {
         Self(self.0 ^ (bit * Self::FALLS))
     }
 
-    /// The change, given that of the second twin's pattern, in whose place a fall was assumed.
+    /// The change, given the change of the second twin's pattern, for which a fall was assumed.
     #[inline(always)]
-    pub(super) fn with_twin(self, twin: Self) -> Self {
+    pub(crate) fn with_twin(self, twin: Self) -> Self {
         let rises = (twin.0 & Self::FALLS) ^ Self::FALLS;
         Self(self.0 ^ (rises * (Self::SECOND_FALLS / Self::FALLS)))
     }
 
     /// The kind of the moving tile.
     #[inline(always)]
-    pub(super) fn kind(self) -> usize {
+    pub(crate) fn kind(self) -> usize {
         (self.0 >> Self::KIND) as usize % MAX_KINDS
     }
 
     /// 1 if the tile is in a pattern of the second twin, too, that has to be looked up, otherwise 0.
     #[inline(always)]
-    pub(super) fn has_twin(self) -> usize {
+    pub(crate) fn has_twin(self) -> usize {
         (self.0 >> Self::KIND) as usize / KIND_WITH_TWIN % 2
     }
 
     /// 1 if the successor is within the threshold, otherwise 0.
     #[inline(always)]
-    pub(super) fn is_within<S: BoardForm>(self, packed: PackedMove, nth: usize) -> usize {
+    pub(crate) fn is_within<S: BoardForm>(self, packed: PackedMove, nth: usize) -> usize {
         if S::TWINS {
             self.outcome().is_within.into()
         } else {
@@ -137,19 +137,19 @@ impl CostChange {
 
     /// Change of the cost of the pattern looked up: 1, or −1 modulo 256.
     #[inline(always)]
-    pub(super) fn of_pattern(self) -> u8 {
+    pub(crate) fn of_pattern(self) -> u8 {
         1_u8.wrapping_sub(self.0 as u8 & Self::FALLS as u8)
     }
 
     /// Change of the cost of the second twin's pattern: 1, or −1 modulo 256. Undefined without one.
     #[inline(always)]
-    pub(super) fn of_twin(self) -> u8 {
+    pub(crate) fn of_twin(self) -> u8 {
         1_u8.wrapping_sub((self.0 / (Self::SECOND_FALLS / 2)) as u8 & 2)
     }
 
     /// Changes of the larger sum and of the first one's lead, modulo 256.
     #[inline(always)]
-    pub(super) fn of_sums<S: BoardForm>(self) -> [u8; 2] {
+    pub(crate) fn of_sums<S: BoardForm>(self) -> [u8; 2] {
         if S::TWINS { [self.outcome().larger, self.outcome().lead] } else { [self.of_pattern(), 0] }
     }
 
@@ -157,9 +157,9 @@ impl CostChange {
         &OUTCOMES[(self.0 / Self::FALLS) as usize % OUTCOMES.len()]
     }
 
-    /// This change in the form of [`Child::changes`](super::look_up::Child::changes).
+    /// This change in the form of [`Child::changes`](super::node::Child::changes).
     #[inline(always)]
-    pub(super) fn packed(self) -> u16 {
+    pub(crate) fn packed(self) -> u16 {
         self.0 as u16
     }
 }

@@ -2,26 +2,26 @@
 
 use super::board_form::BoardForm;
 use super::cost_change::CostChange;
-use super::look_up::{BegunLookUp, Child, KeptSuccessor, LookUp};
 use super::node::{BatchNode, MoveTables};
+use super::node::{BegunLookUp, Child, KeptSuccessor, LookUp};
 use super::packed_move::{MoveList, PackedMove};
 use crate::search::heuristic::pattern::symmetry::VIEWS;
 
 /// Maximum number of nodes that are expanded together.
-pub(super) const NODES_TOGETHER: usize = 8;
+pub(crate) const NODES_TOGETHER: usize = 8;
 /// Maximum number of successors of a node: three, and four for the start.
-pub(super) const MAX_SUCCESSORS: usize = 4;
+pub(crate) const MAX_SUCCESSORS: usize = 4;
 
 const MAX_LOOK_UPS: usize = MAX_SUCCESSORS * NODES_TOGETHER;
 
 /// Nodes that are expanded in three steps: [`look_up_first`](Self::look_up_first),
-/// [`look_up_second`](Self::look_up_second) and [`push`](Self::push). Each step reads what the one before has
+/// [`look_up_second`](Self::look_up_second) and [`push`](Self::push). Each step reads data that the previous step has
 /// prefetched, so other work should come between them.
 ///
-/// All successors are looked up in the first view. Those that are within the threshold there are looked up in the
-/// second view, and in the second twins' patterns of both. No branch depends on a table entry, because it would be
-/// unpredictable. Instead, rejected successors are written and then overwritten.
-pub(super) struct Expansion<'g, S: BoardForm> {
+/// All successors are looked up in the first view. Successors within its threshold are looked up in the second view,
+/// and in the second twins' patterns of both. No branch depends on a table entry, because it would be unpredictable.
+/// Instead, rejected successors are written and then overwritten.
+pub(crate) struct Expansion<'g, S: BoardForm> {
     /// Moves of the nodes: the first `len`. Four are written for each node, however many it has.
     moves: [PackedMove; MAX_LOOK_UPS + MAX_SUCCESSORS],
     len: usize,
@@ -40,7 +40,7 @@ pub(super) struct Expansion<'g, S: BoardForm> {
 }
 
 impl<'g, S: BoardForm> Expansion<'g, S> {
-    pub(super) const EMPTY: Self = Self {
+    pub(crate) const EMPTY: Self = Self {
         moves: [PackedMove(0); MAX_LOOK_UPS + MAX_SUCCESSORS],
         len: 0,
         begun: [BegunLookUp::NONE; MAX_LOOK_UPS],
@@ -55,13 +55,13 @@ impl<'g, S: BoardForm> Expansion<'g, S> {
 
     /// Removes all successors.
     #[inline(always)]
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         (self.len, self.kept_len, self.twins_len) = (0, 0, 0);
     }
 
     /// Adds the moves of a node.
     #[inline(always)]
-    pub(super) fn add(&mut self, of_node: u32, onward: &MoveList) {
+    pub(crate) fn add(&mut self, of_node: u32, onward: &MoveList) {
         let free = &mut self.moves[self.len % MAX_LOOK_UPS..][..MAX_SUCCESSORS];
         for (packed, onward) in free.iter_mut().zip(onward.moves) {
             *packed = PackedMove(onward | of_node);
@@ -71,15 +71,15 @@ impl<'g, S: BoardForm> Expansion<'g, S> {
 
     /// Prefetches the entries of all successors in the first view.
     #[inline(always)]
-    pub(super) fn look_up_first(&mut self, tables: &'g MoveTables<'g, S>, nodes: &[BatchNode<S>]) {
+    pub(crate) fn look_up_first(&mut self, tables: &'g MoveTables<'g, S>, nodes: &[BatchNode<S>]) {
         let begin = |packed: &PackedMove| tables.prefetch_layout(&nodes[packed.node()], *packed, 0);
         look_up(tables, self.moves[..self.len].iter().map(begin), &mut self.begun, &mut self.look_ups);
     }
 
-    /// Reads the entries in the first view, and prefetches those of the successors left in the second, and in second
-    /// twins' patterns of both.
+    /// Reads the entries in the first view. Prefetches the entries of the remaining successors in the second view, and
+    /// in second twins' patterns of both.
     #[inline(always)]
-    pub(super) fn look_up_second(&mut self, tables: &'g MoveTables<'g, S>, nodes: &[BatchNode<S>]) {
+    pub(crate) fn look_up_second(&mut self, tables: &'g MoveTables<'g, S>, nodes: &[BatchNode<S>]) {
         let mut count = 0;
         for (packed, look_up) in self.moves[..self.len].iter().zip(&self.look_ups) {
             let kept = &mut self.kept[count % MAX_LOOK_UPS];
@@ -116,27 +116,27 @@ impl<'g, S: BoardForm> Expansion<'g, S> {
         look_up(tables, self.twins_of[..count].iter().map(begin), &mut self.begun_twins, &mut self.twins);
     }
 
-    /// Reads the entries in the second view. Successors within the threshold are pushed to the stacks of their lanes,
-    /// the first one last.
+    /// Reads the entries in the second view. Successors within the threshold are pushed to the stacks of their
+    /// traversals, the first one last.
     #[inline(always)]
-    pub(super) fn push<const LANES: usize>(
+    pub(crate) fn push<const TRAVERSALS: usize>(
         &mut self,
         tables: &MoveTables<'_, S>,
         children: &mut [Child<S>],
-        tops: &mut [usize; LANES],
+        tops: &mut [usize; TRAVERSALS],
     ) {
         if S::TWINS {
             self.read_twins();
         }
         for (successor, second) in self.kept[..self.kept_len].iter().zip(&self.look_ups).rev() {
             let KeptSuccessor { packed, placement, change, twin_placements } = *successor;
-            // With one view, this is an old look-up, and not used.
+            // With one view, this is an old look-up without effect.
             let second_change = second.read();
             let mut is_within = if tables.has_two_views { second_change.is_within::<S>(packed, 1) } else { 1 };
             if S::TWINS {
                 is_within &= change.is_within::<S>(packed, 0);
             }
-            let top = &mut tops[packed.node() % LANES];
+            let top = &mut tops[packed.node() % TRAVERSALS];
             children[*top] = Child {
                 placements: [placement, second.placement],
                 twin_placements,
@@ -161,7 +161,7 @@ impl<'g, S: BoardForm> Expansion<'g, S> {
     }
 }
 
-/// Begins some look-ups, and goes on with them when all are begun.
+/// Begins some look-ups, and continues them when all are begun.
 #[inline(always)]
 fn look_up<'g, S: BoardForm>(
     tables: &'g MoveTables<'g, S>,

@@ -5,8 +5,6 @@ mod board_form;
 mod cost_change;
 mod expansion;
 mod frontier;
-mod least_costs;
-mod look_up;
 mod move_automaton;
 mod node;
 mod packed_move;
@@ -30,10 +28,10 @@ use crate::domain::{Move, Packed, Packed64, Packed128, PackedBytes, Path};
 use board_form::{BoardForm, Form16, Form25};
 use parallel::{Outdated, parallel_ida_star};
 
-/// IDA\* with a heuristic.
-pub trait IdaStar<P: Packed>: Heuristic<P> + Sized {
+/// The searches that a heuristic guides. A heuristic may replace the general ones by faster ones for its tables.
+pub trait HeuristicSearch<P: Packed>: Heuristic<P> + Sized {
     /// True if the search skips every move that the [`MoveAutomaton`] refuses. Otherwise it skips only the move
-    /// straight back, so its node counts can be compared with those in papers.
+    /// straight back, so that its node counts compare with published ones.
     const PRUNES: bool = false;
 
     /// True if [`upgraded`](Self::upgraded) returns a heuristic. A search then continues with it, unless it records its
@@ -42,7 +40,7 @@ pub trait IdaStar<P: Packed>: Heuristic<P> + Sized {
         false
     }
 
-    /// A stronger heuristic of the same kind that has become available.
+    /// A stronger heuristic of the same kind that is available now.
     fn upgraded(&self) -> Option<Self> {
         None
     }
@@ -72,17 +70,17 @@ pub trait IdaStar<P: Packed>: Heuristic<P> + Sized {
     }
 }
 
-impl<P: Packed> IdaStar<P> for Zero {}
-impl<P: Packed, const COUNT_BLANK: bool> IdaStar<P> for Hamming<COUNT_BLANK> {}
-impl<P: Packed> IdaStar<P> for Manhattan {}
-impl<P: Packed> IdaStar<P> for Gaschnig {}
-impl<P: Packed> IdaStar<P> for InversionDistance {}
-impl<P: Packed> IdaStar<P> for LinearConflict {}
-impl<P: Packed, A: Heuristic<P>, B: Heuristic<P>> IdaStar<P> for Sum<A, B> {}
-impl IdaStar<Packed64> for WalkingDistance<'_> {}
-impl IdaStar<Packed64> for ExactDistance<'_> {}
+impl<P: Packed> HeuristicSearch<P> for Zero {}
+impl<P: Packed, const COUNT_BLANK: bool> HeuristicSearch<P> for Hamming<COUNT_BLANK> {}
+impl<P: Packed> HeuristicSearch<P> for Manhattan {}
+impl<P: Packed> HeuristicSearch<P> for Gaschnig {}
+impl<P: Packed> HeuristicSearch<P> for InversionDistance {}
+impl<P: Packed> HeuristicSearch<P> for LinearConflict {}
+impl<P: Packed, A: Heuristic<P>, B: Heuristic<P>> HeuristicSearch<P> for Sum<A, B> {}
+impl HeuristicSearch<Packed64> for WalkingDistance<'_> {}
+impl HeuristicSearch<Packed64> for ExactDistance<'_> {}
 
-impl IdaStar<Packed64> for AdditivePatterns<'_> {
+impl HeuristicSearch<Packed64> for AdditivePatterns<'_> {
     const PRUNES: bool = true;
 
     fn has_upgrade(&self) -> bool {
@@ -107,7 +105,7 @@ impl IdaStar<Packed64> for AdditivePatterns<'_> {
     }
 }
 
-impl<const N: usize> IdaStar<Packed128> for LargeAdditivePatterns<'_, N> {
+impl<const N: usize> HeuristicSearch<Packed128> for LargeAdditivePatterns<'_, N> {
     const PRUNES: bool = true;
 
     fn has_upgrade(&self) -> bool {
@@ -146,7 +144,7 @@ impl<const N: usize> IdaStar<Packed128> for LargeAdditivePatterns<'_, N> {
 }
 
 /// Boards of more than 25 cells have tables of one size only.
-impl<const N: usize> IdaStar<PackedBytes> for LargeAdditivePatterns<'_, N> {
+impl<const N: usize> HeuristicSearch<PackedBytes> for LargeAdditivePatterns<'_, N> {
     const PRUNES: bool = true;
 
     fn beam(
@@ -168,7 +166,7 @@ impl<const N: usize> IdaStar<PackedBytes> for LargeAdditivePatterns<'_, N> {
 ///
 /// With an admissible heuristic the solution is optimal, and each completed iteration proves the next threshold as a
 /// lower bound. With the zero heuristic this is iterative deepening. Iterations beyond [`Budget::depth`] do not start.
-pub fn ida_star<P: Packed, H: IdaStar<P>>(
+pub fn ida_star<P: Packed, H: HeuristicSearch<P>>(
     space: &Space<P>,
     heuristic: &H,
     budget: &Budget<'_>,
@@ -177,8 +175,8 @@ pub fn ida_star<P: Packed, H: IdaStar<P>>(
     heuristic.ida_star(space, 0, budget, trace)
 }
 
-/// Continues a search with the stronger heuristic that has become available.
-fn continue_upgraded<P: Packed, H: IdaStar<P>>(
+/// Continues a search with a stronger heuristic that is available now.
+fn continue_upgraded<P: Packed, H: HeuristicSearch<P>>(
     space: &Space<P>,
     heuristic: &H,
     Outdated { proven, spent }: Outdated,
@@ -215,7 +213,7 @@ struct SequentialSearch<'a, P, H> {
 }
 
 /// Searches sequentially, on the caller's thread.
-fn sequential<P: Packed, H: IdaStar<P>>(
+fn sequential<P: Packed, H: HeuristicSearch<P>>(
     space: &Space<P>,
     heuristic: &H,
     proven: u32,
@@ -248,7 +246,7 @@ fn sequential<P: Packed, H: IdaStar<P>>(
     }
 }
 
-impl<P: Packed, H: IdaStar<P>> SequentialSearch<'_, P, H> {
+impl<P: Packed, H: HeuristicSearch<P>> SequentialSearch<'_, P, H> {
     #[inline]
     fn then(&self, history: MoveHistory, mv: Move) -> MoveHistory {
         self.automaton.map_or(MoveHistory::straight_back(mv), |automaton| automaton.next(history, mv))

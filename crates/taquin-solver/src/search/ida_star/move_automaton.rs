@@ -10,13 +10,13 @@ use crate::domain::{Move, MoveSet, mix};
 /// A finite-state machine that decides from the last moves which moves are redundant (Taylor & Korf 1993).
 ///
 /// A sequence of moves is *refused* if another sequence leads to the same board, is shorter (or equally long and
-/// earlier in order), and uses no row or column outside those of the refused one. Wherever the refused sequence is
-/// legal, so is the other. The first shortest solution in order contains no refused sequence, because replacing it
-/// would make the solution shorter or earlier. So a search that tries moves in order and returns the first shortest
-/// solution finds the same one with or without pruning.
+/// earlier in order), and uses no other row or column. Wherever the refused sequence is legal, so is the other. The
+/// first shortest solution in order contains no refused sequence, because replacing it would make the solution shorter
+/// or earlier. So a search that tries moves in order and returns the first shortest solution finds the same solution
+/// with or without pruning.
 ///
-/// The automaton covers sequences of up to twelve moves within four rows and four columns: 2,001 of them, among them
-/// the reversal of a move and six moves around a square. A sequence is compared only with the first one that leads to
+/// The automaton covers sequences of up to twelve moves within four rows and four columns: 2,001 of them, such as the
+/// reversal of a move and six moves around a square. A sequence is compared only with the first sequence that leads to
 /// its board.
 #[derive(Debug)]
 pub struct MoveAutomaton {
@@ -111,7 +111,7 @@ struct MoveString {
 enum Next {
     Refused,
     MoveString(u32),
-    /// The sequence becomes too long or too wide. The effect is that on its suffix.
+    /// The sequence becomes too long or too wide. The effect on its suffix applies.
     AsSuffix,
 }
 

@@ -1,8 +1,7 @@
-//! Nodes of the parallel search and their moves, laid out for speed.
+//! Nodes of the parallel search, their moves, and look-ups of successors, laid out for speed.
 
 use super::board_form::{BoardForm, KIND_WITH_TWIN, MAX_KINDS, PatternViews};
 use super::cost_change::{CostChange, Dependence};
-use super::look_up::{BegunLookUp, Child, LookUp};
 use super::move_automaton::{MoveAutomaton, MoveHistory};
 use super::packed_move::{MAX_CELLS, MoveList, PackedMove, ViewState};
 use crate::domain::{Cell, Move, MoveSet, Packed, Size};
@@ -12,13 +11,13 @@ use crate::search::heuristic::pattern::symmetry::VIEWS;
 
 /// The kind of the blank.
 const BLANK: u64 = 15;
-/// What is added to costs, so that the second bit of the sum tells whether the cost falls if the table has a 0.
+/// Added to costs, so that the second bit of the sum tells whether the cost falls if the table has a 0.
 const COST_UP: u8 = 1;
 /// Number of pairs of a move of the blank and a kind.
 const STEPS: usize = PackedMove::BLANK_MOVES * MAX_KINDS;
 
 /// Precomputed moves of a board, its pattern databases, and its pruning automaton.
-pub(super) struct MoveTables<'t, S: BoardForm> {
+pub(crate) struct MoveTables<'t, S: BoardForm> {
     /// By kind.
     lookups: [S::Lookup<'t>; MAX_KINDS],
     pub has_two_views: bool,
@@ -42,9 +41,9 @@ struct BlankMove<S: BoardForm> {
     from: Cell,
 }
 
-/// A board within the threshold on the current path of a lane.
+/// A board within the threshold on the current path of a traversal.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct BatchNode<S: BoardForm> {
+pub(crate) struct BatchNode<S: BoardForm> {
     /// By view, four bits per cell: the tile's kind.
     kinds: [S::Kinds; VIEWS],
     /// By pattern of all views: the placement of its tiles.
@@ -66,7 +65,7 @@ const _: () = assert!(
 );
 
 impl<S: BoardForm> BatchNode<S> {
-    pub(super) const NONE: Self = Self {
+    pub(crate) const NONE: Self = Self {
         kinds: [S::NO_KINDS; VIEWS],
         placements: S::NO_PLACEMENTS,
         bytes: S::NO_BYTES,
@@ -78,49 +77,49 @@ impl<S: BoardForm> BatchNode<S> {
 
     /// The threshold minus g.
     #[inline(always)]
-    pub(super) fn left(&self) -> u8 {
+    pub(crate) fn left(&self) -> u8 {
         self.bytes[S::LEFT_BYTE]
     }
 
     /// True if the first view's cost is 0. With right tables, all tiles are home.
     #[inline(always)]
-    pub(super) fn is_goal(&self) -> bool {
+    pub(crate) fn is_goal(&self) -> bool {
         self.sums[0] == 0
     }
 
-    /// True if the cost of every pattern looked up is 0. If only their sum is, tables are wrong.
-    pub(super) fn is_home(&self) -> bool {
+    /// True if every pattern looked up has cost 0. If only their sum is 0, tables are damaged.
+    pub(crate) fn is_home(&self) -> bool {
         let is_cost = |byte: &usize| ![S::BLANK_BYTE, S::LEFT_BYTE].contains(byte);
         // The bytes of a missing view are 0.
         (0..VIEWS * S::PATTERNS).filter(is_cost).all(|pattern| self.bytes[pattern] <= COST_UP)
     }
 
     /// The last move. The node must not be the start.
-    pub(super) fn last(&self) -> Move {
+    pub(crate) fn last(&self) -> Move {
         self.history.back().expect("a node other than the start has a last move").inverse()
     }
 
     /// The costs of the views.
     #[inline(always)]
-    pub(super) fn costs(&self) -> [u8; VIEWS] {
+    pub(crate) fn costs(&self) -> [u8; VIEWS] {
         self.sums
     }
 
     /// The greater of the costs of the views.
     #[inline(always)]
-    pub(super) fn cost(&self) -> u8 {
+    pub(crate) fn cost(&self) -> u8 {
         self.sums[0].max(self.sums[1])
     }
 
     /// Moves left in excess of the cost.
-    pub(super) fn slack(&self) -> u32 {
+    pub(crate) fn slack(&self) -> u32 {
         u32::from(self.left() - self.cost())
     }
 
-    /// The bits that all packed moves of a node have in common. A move changes each sum by one, and lowers the moves
-    /// left by one. So a successor exceeds the threshold only if a sum rises that is not below the moves left.
+    /// The bits shared by all packed moves of a node. A move changes each sum by one, and lowers the moves left by one.
+    /// So a successor exceeds the threshold only if a sum rises that is not below the moves left.
     #[inline(always)]
-    pub(super) fn packed_moves(&self, number: usize) -> u32 {
+    pub(crate) fn packed_moves(&self, number: usize) -> u32 {
         let lead = |view: usize| if S::TWINS { self.leads[view] } else { 0 };
         let state = |view: usize| ViewState::new(self.sums[view] < self.left(), lead(view));
         PackedMove::of_node(number, [state(0), state(1)])
@@ -150,7 +149,7 @@ impl<S: BoardForm> BatchNode<S> {
 
 impl<'t, S: BoardForm> MoveTables<'t, S> {
     /// The tables for a start whose costs are given.
-    pub(super) fn new<V: PatternViews<S>>(patterns: &'t V, space: &Space<S::Tiles>, costs: &V::Costs) -> Self {
+    pub(crate) fn new<V: PatternViews<S>>(patterns: &'t V, space: &Space<S::Tiles>, costs: &V::Costs) -> Self {
         let size = space.size();
         let mut tables = Self {
             lookups: std::array::from_fn(|kind| {
@@ -218,7 +217,7 @@ impl<'t, S: BoardForm> MoveTables<'t, S> {
     }
 
     /// The start, with the given threshold.
-    pub(super) fn root(&self, threshold: u8) -> BatchNode<S> {
+    pub(crate) fn root(&self, threshold: u8) -> BatchNode<S> {
         let mut root = self.root;
         root.bytes[S::LEFT_BYTE] = threshold;
         root
@@ -226,13 +225,13 @@ impl<'t, S: BoardForm> MoveTables<'t, S> {
 
     /// The moves to generate from a node.
     #[inline(always)]
-    pub(super) fn onward(&self, node: &BatchNode<S>) -> &MoveList {
+    pub(crate) fn onward(&self, node: &BatchNode<S>) -> &MoveList {
         &self.onward[usize::from(node.bytes[S::BLANK_BYTE]) % MAX_CELLS][usize::from(node.history.refused().bits())]
     }
 
     /// Begins the look-up of a successor in the `nth` view: prefetches the data of the tiles' cells.
     #[inline(always)]
-    pub(super) fn prefetch_layout(&self, node: &BatchNode<S>, packed: PackedMove, nth: usize) -> BegunLookUp<'_, S> {
+    pub(crate) fn prefetch_layout(&self, node: &BatchNode<S>, packed: PackedMove, nth: usize) -> BegunLookUp<'_, S> {
         let kind = S::kind_in(node.kinds[packed.first_view() ^ nth], packed.shift());
         let number = S::KINDS * packed.blank_move() + kind;
         self.begin(node, number, if S::TWINS { packed.view_state(nth) } else { 0 })
@@ -240,7 +239,7 @@ impl<'t, S: BoardForm> MoveTables<'t, S> {
 
     /// Begins the look-up of a successor in the twin's pattern of the `nth` view.
     #[inline(always)]
-    pub(super) fn prefetch_layout_of_twin(
+    pub(crate) fn prefetch_layout_of_twin(
         &self,
         node: &BatchNode<S>,
         packed: PackedMove,
@@ -267,9 +266,9 @@ impl<'t, S: BoardForm> MoveTables<'t, S> {
         &self.steps[number % STEPS]
     }
 
-    /// Goes on with a look-up: prefetches the word of the table.
+    /// Continues a look-up: prefetches the word of the table.
     #[inline(always)]
-    pub(super) fn prefetch_word(&self, begun: &BegunLookUp<'_, S>) -> LookUp<'_, S> {
+    pub(crate) fn prefetch_word(&self, begun: &BegunLookUp<'_, S>) -> LookUp<'_, S> {
         let BegunLookUp { layout, placement, change, step } = *begun;
         let lookup = &self.lookups[change.kind()];
         let (placement, word) = S::word(lookup, placement, layout, self.step(step as usize));
@@ -278,7 +277,7 @@ impl<'t, S: BoardForm> MoveTables<'t, S> {
 
     /// Turns a copy of the parent into a child.
     #[inline(always)]
-    pub(super) fn enter(&self, node: &mut BatchNode<S>, child: &Child<S>) {
+    pub(crate) fn enter(&self, node: &mut BatchNode<S>, child: &Child<S>) {
         let blank_move = &self.blank_moves[child.packed.blank_move()];
         node.update(child, 0, blank_move.cells);
         if self.has_two_views {
@@ -325,4 +324,83 @@ fn root<S: BoardForm, V: PatternViews<S>>(patterns: &V, space: &Space<S::Tiles>,
     }
     node.bytes[S::BLANK_BYTE] = start.blank;
     node
+}
+
+/// A look-up in one view. The data of the tiles' cells are being prefetched.
+#[derive(Clone, Copy)]
+pub(crate) struct BegunLookUp<'t, S: BoardForm> {
+    pub layout: &'t S::Layout,
+    /// The placement with the cells after the move and the rank before it.
+    pub placement: S::Placement,
+    pub change: CostChange,
+    /// Index of the blank's cell and move, and the kind.
+    pub step: u32,
+}
+
+/// A look-up in one view whose table word is being prefetched.
+#[derive(Clone, Copy)]
+pub(crate) struct LookUp<'t, S: BoardForm> {
+    pub word: &'t u64,
+    /// The placement after the move.
+    pub placement: S::Placement,
+    /// The change if the bit is 0.
+    pub change: CostChange,
+}
+
+/// A successor that is within the threshold in the first view.
+#[derive(Clone, Copy)]
+pub(crate) struct KeptSuccessor<S: BoardForm> {
+    pub packed: PackedMove,
+    pub placement: S::Placement,
+    pub change: CostChange,
+    /// Undefined where there is no twin.
+    pub twin_placements: S::TwinPlacements,
+}
+
+/// A successor within the threshold, not entered yet.
+#[derive(Clone, Copy)]
+pub(crate) struct Child<S: BoardForm> {
+    pub placements: [S::Placement; VIEWS],
+    pub twin_placements: S::TwinPlacements,
+    pub packed: PackedMove,
+    /// [`CostChange`]s.
+    pub changes: [u16; VIEWS],
+}
+
+impl<S: BoardForm> BegunLookUp<'_, S> {
+    pub(crate) const NONE: Self =
+        Self { layout: S::NO_LAYOUT, placement: S::NO_PLACEMENT, change: CostChange::NONE, step: 0 };
+}
+
+impl<S: BoardForm> LookUp<'_, S> {
+    pub(crate) const NONE: Self = Self { word: &0, placement: S::NO_PLACEMENT, change: CostChange::NONE };
+
+    /// Reads the table word. Returns the change.
+    #[inline(always)]
+    pub(crate) fn read(&self) -> CostChange {
+        self.change.with_bit((*self.word >> S::bit(self.placement)) as u32 & 1)
+    }
+}
+
+impl<S: BoardForm> KeptSuccessor<S> {
+    pub(crate) const NONE: Self = Self {
+        packed: PackedMove(0),
+        placement: S::NO_PLACEMENT,
+        change: CostChange::NONE,
+        twin_placements: S::NO_TWIN_PLACEMENTS,
+    };
+}
+
+impl<S: BoardForm> Child<S> {
+    pub(crate) const NONE: Self = Self {
+        placements: [S::NO_PLACEMENT; VIEWS],
+        twin_placements: S::NO_TWIN_PLACEMENTS,
+        packed: PackedMove(0),
+        changes: [0; VIEWS],
+    };
+
+    /// This child, with its parent in another traversal.
+    pub(crate) fn in_traversal(self, from: usize, to: usize) -> Self {
+        Self { packed: PackedMove(self.packed.0 - from as u32 + to as u32), ..self }
+    }
 }

@@ -4,11 +4,11 @@ use crate::domain::{Cell, Move};
 use crate::search::heuristic::pattern::symmetry::VIEWS;
 
 /// Upper bound on the number of cells.
-pub(super) const MAX_CELLS: usize = 32;
+pub(crate) const MAX_CELLS: usize = 32;
 
 /// The moves to generate.
 #[derive(Clone, Copy, Default)]
-pub(super) struct MoveList {
+pub(crate) struct MoveList {
     /// [`PackedMove`]s without a node.
     pub moves: [u32; 4],
     /// Number of moves.
@@ -18,18 +18,18 @@ pub(super) struct MoveList {
 /// A move of a node, packed: the node's index, the states of both views, the view to look up first, the blank's cell
 /// and move, and the tile's cell.
 #[derive(Clone, Copy)]
-pub(super) struct PackedMove(pub u32);
+pub(crate) struct PackedMove(pub u32);
 
-/// What all moves of a node have in common in a view, packed: a bit if the cost may rise, and by twin partition a bit
-/// if its sum is the lesser one.
+/// The part of a view's state that all moves of a node share, packed: a bit if the cost may rise, and by twin partition
+/// a bit if its sum is the lesser one.
 #[derive(Clone, Copy)]
-pub(super) struct ViewState(u32);
+pub(crate) struct ViewState(u32);
 
 impl PackedMove {
-    /// Maximum number of nodes: sixteen lanes with up to 256 moves left. 15-puzzles need at most 80 moves.
-    pub(super) const NODES: usize = 1 << Self::STATES;
+    /// Maximum number of nodes: sixteen traversals with up to 256 moves left. 15-puzzles need at most 80 moves.
+    pub(crate) const NODES: usize = 1 << Self::STATES;
     /// Number of pairs of the blank's cell and move.
-    pub(super) const BLANK_MOVES: usize = 4 * MAX_CELLS;
+    pub(crate) const BLANK_MOVES: usize = 4 * MAX_CELLS;
     const STATES: u32 = 12;
     /// Bits of a view's state.
     const STATE: u32 = 3;
@@ -39,57 +39,57 @@ impl PackedMove {
 
     /// The bits of a node's moves that do not depend on the move, given the node's index and the [`ViewState`]s.
     #[inline(always)]
-    pub(super) fn of_node(node: usize, [a, b]: [ViewState; VIEWS]) -> u32 {
+    pub(crate) fn of_node(node: usize, [a, b]: [ViewState; VIEWS]) -> u32 {
         node as u32 | OF_VIEWS[a.0 as usize % ViewState::COUNT][b.0 as usize % ViewState::COUNT]
     }
 
     /// The bits of a move that do not depend on the node, given the index of the blank's cell and move, and the tile's
     /// cell.
-    pub(super) fn of_blank_move(blank_move: usize, from: Cell) -> u32 {
+    pub(crate) fn of_blank_move(blank_move: usize, from: Cell) -> u32 {
         (blank_move as u32) << Self::BLANK_MOVE | u32::from(from) << Self::FROM
     }
 
     /// The node's index.
     #[inline(always)]
-    pub(super) fn node(self) -> usize {
+    pub(crate) fn node(self) -> usize {
         self.0 as usize % Self::NODES
     }
 
     /// The view to look up first.
     #[inline(always)]
-    pub(super) fn first_view(self) -> usize {
+    pub(crate) fn first_view(self) -> usize {
         (self.0 >> Self::FIRST) as usize % VIEWS
     }
 
     /// Four times the tile's cell.
     #[inline(always)]
-    pub(super) fn shift(self) -> u32 {
+    pub(crate) fn shift(self) -> u32 {
         self.0 >> (Self::FROM - 2) & !3
     }
 
     /// The blank's cell and move: four times the cell plus the move.
     #[inline(always)]
-    pub(super) fn blank_move(self) -> usize {
+    pub(crate) fn blank_move(self) -> usize {
         (self.0 >> Self::BLANK_MOVE) as usize % Self::BLANK_MOVES
     }
 
     /// 1 if the cost may rise in the `nth` view to be looked up, otherwise 0. Higher bits are undefined.
     #[inline(always)]
-    pub(super) fn may_rise(self, nth: usize) -> u32 {
+    pub(crate) fn may_rise(self, nth: usize) -> u32 {
         self.0 >> (Self::STATES + Self::STATE * nth as u32)
     }
 
     /// The state of the `nth` view to be looked up, as [`CostChange::after`](super::cost_change::CostChange::after)
     /// needs it.
     #[inline(always)]
-    pub(super) fn view_state(self, nth: usize) -> u32 {
+    pub(crate) fn view_state(self, nth: usize) -> u32 {
         let at = Self::STATES + Self::STATE * nth as u32 - ViewState::AT;
         self.0 >> at & (ViewState::COUNT as u32 - 1) << ViewState::AT
     }
 
     /// The blank's move.
     #[inline(always)]
-    pub(super) fn mv(self) -> Move {
+    pub(crate) fn mv(self) -> Move {
         // A match compiles to a conversion, without a table look-up.
         match self.blank_move() % 4 {
             0 => Move::Up,
@@ -102,21 +102,21 @@ impl PackedMove {
 
 impl ViewState {
     /// Number of values.
-    pub(super) const COUNT: usize = 8;
+    pub(crate) const COUNT: usize = 8;
     /// Position in a [`CostChange`](super::cost_change::CostChange).
-    pub(super) const AT: u32 = 2;
+    pub(crate) const AT: u32 = 2;
 
     /// Given whether the cost may rise, and the lead of the first sum over the second.
     #[inline(always)]
-    pub(super) fn new(may_rise: bool, lead: i8) -> Self {
+    pub(crate) fn new(may_rise: bool, lead: i8) -> Self {
         Self(u32::from(may_rise) | u32::from(lead < 0) << 1 | u32::from(lead > 0) << 2)
     }
 }
 
 /// The bits of a node's moves that depend on the states of both views.
 ///
-/// The view looked up first is one in which the cost must not rise, if there is one, and of two such views one whose
-/// sums are equal: it rejects the most moves.
+/// The first view is one whose cost must not rise, if there is one; of two such views, one with equal sums, which
+/// rejects the most moves.
 static OF_VIEWS: [[u32; ViewState::COUNT]; ViewState::COUNT] = {
     let mut of_views = [[0; ViewState::COUNT]; ViewState::COUNT];
     let mut nth = 0;

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use super::batch::{BatchSearch, Interrupt};
 use super::board_form::{BoardForm, PatternViews};
-use super::least_costs::LeastCosts;
+use super::frontier::LeastCosts;
 use super::node::MoveTables;
 use super::subtrees::{NodeCounts, Subtrees};
 use crate::domain::Move;
@@ -17,7 +17,7 @@ use crate::search::{Budget, IterationCounts, Meter, Outcome, Progress, Space, St
 ///
 /// # Errors
 /// Once `has_upgrade` returns true.
-pub(super) fn parallel_ida_star<S, V>(
+pub(crate) fn parallel_ida_star<S, V>(
     patterns: &V,
     space: &Space<S::Tiles>,
     proven: u32,
@@ -51,9 +51,9 @@ where
     Ok(Outcome { result: result.map(Into::into), best: None, lower_bound: threshold, stats })
 }
 
-/// State of a search that is to continue with stronger tables.
+/// State of a search that must continue with stronger tables.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Outdated {
+pub(crate) struct Outdated {
     /// No solution is shorter.
     pub proven: u32,
     /// Counters so far.
@@ -67,13 +67,13 @@ fn threshold_from(initial_h: u32, proven: u32) -> u32 {
     least + (least - initial_h) % 2
 }
 
-/// How an iteration ended.
+/// Result of an iteration.
 enum Iteration {
     Found(Vec<Move>),
     /// There is no solution within the threshold.
     Completed,
-    /// Stronger tables have arrived. With them, the iteration starts again: it has as many nodes as all before it
-    /// together, and mostly several times as many, so its end is too late.
+    /// Stronger tables have arrived, and the iteration starts again with them. It has at least as many nodes as all
+    /// earlier ones together, and mostly several times as many, so waiting for its end would take too long.
     Abandoned,
 }
 
@@ -90,9 +90,9 @@ struct ParallelSearch<'a, S: BoardForm> {
     least_costs: Option<LeastCosts<S>>,
 }
 
-/// Nodes expanded by an iteration for each part of the next one, which has several times as many nodes.
+/// Expanded nodes of an iteration per part of the next one, which has several times as many nodes.
 const NODES_PER_PART: u64 = 16;
-/// Number of parts of an iteration: enough to keep the lanes of a thread busy, and few enough to create quickly.
+/// Number of parts of an iteration: enough to keep the traversals of a thread busy, and few enough to create quickly.
 const PARTS: std::ops::RangeInclusive<u64> = 16..=2048;
 
 impl<S: BoardForm> ParallelSearch<'_, S> {
@@ -169,7 +169,7 @@ impl<S: BoardForm> ParallelSearch<'_, S> {
         }
     }
 
-    /// Combines the results of the parts. Those of shared parts are combined in order.
+    /// Combines the results of the parts. Results of shared parts are combined in order.
     fn sum_up(&mut self, subtrees: &Subtrees<S>) -> Result<Option<Vec<Move>>, StopReason> {
         if !subtrees.is_shared() {
             self.spend(subtrees.spent())?;

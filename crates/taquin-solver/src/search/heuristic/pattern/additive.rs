@@ -3,8 +3,8 @@
 use super::database::{Entry16, Lookup16};
 use super::index_16::TileStep16;
 use super::partition::{Partition, Tier};
+use super::partition::{TableUpgrade, Upgrade};
 use super::symmetry::VIEWS;
-use super::upgrade::{TableUpgrade, Upgrade};
 use super::view::{View, parts_of_largest, update_within};
 use crate::domain::{Cell, Packed64, Size};
 use crate::search::heuristic::{Heuristic, Part};
@@ -35,7 +35,7 @@ struct View16<'t> {
 /// Maximum number of patterns in a partition.
 pub(crate) const MAX_PATTERNS: usize = 3;
 
-/// Index of the second twin's second pattern. It follows the first twin's second pattern, in place of that one's third:
+/// Index of the second twin's second pattern. It follows the first twin's second pattern, in place of its third:
 /// a single tile, which is not looked up.
 pub(crate) const TWIN: usize = 2;
 

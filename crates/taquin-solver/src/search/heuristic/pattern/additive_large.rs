@@ -3,8 +3,8 @@
 use super::database::{Lookup36, PatternTable, cost_after};
 use super::index_36::{Layout36, Placement36, TileStep36};
 use super::partition::{Partition, Tier};
+use super::partition::{TableUpgrade, Upgrade};
 use super::symmetry::VIEWS;
-use super::upgrade::{TableUpgrade, Upgrade};
 use super::view::{View, parts_of_largest, update_within};
 use crate::domain::{Cell, Move, Packed, Size};
 use crate::search::heuristic::{Heuristic, Part};
@@ -43,7 +43,7 @@ pub struct LargeSums([u16; VIEWS]);
 struct LargeProbe<'t> {
     layout: &'t Layout36,
     word: &'t u64,
-    /// The cells are those after the slide. The rank is the one before it until the word is looked up.
+    /// The cells after the slide, with the rank before it until the word is looked up.
     placement: Placement36,
     /// The pattern of the tile.
     pattern: u8,

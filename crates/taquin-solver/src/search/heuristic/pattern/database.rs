@@ -27,7 +27,7 @@ use crate::search::prefetch::prefetch;
 pub struct PatternTable {
     /// Goal cells of the tiles, ascending.
     labels: Vec<u8>,
-    /// Maps the pattern to the one that the bits are of.
+    /// Maps the pattern to the pattern of the bits.
     symmetry: Symmetry,
     costs: Arc<PatternCosts>,
 }
@@ -121,7 +121,7 @@ impl Placement16 {
 
 /// The cost after a move, given the bit of the entry after it and the cost before it.
 #[inline(always)]
-pub(super) fn cost_after(word: u64, bit: u32, before: u8) -> u8 {
+pub(crate) fn cost_after(word: u64, bit: u32, before: u8) -> u8 {
     let up = before.wrapping_add(1);
     let is_down = (word >> bit) as u8 & 1 ^ up >> 1 & 1;
     up.wrapping_sub(2 * is_down)
@@ -148,7 +148,7 @@ pub(crate) struct Lookup36<'t> {
 impl<'t> Lookup36<'t> {
     /// The placement and cost after a move of one of the tiles.
     #[inline(always)]
-    pub(super) fn follow(&self, placement: Placement36, cost: u8, step: &TileStep36) -> (Placement36, u8) {
+    pub(crate) fn follow(&self, placement: Placement36, cost: u8, step: &TileStep36) -> (Placement36, u8) {
         let (placement, word) = self.begin(placement, step);
         (placement, cost_after(*word, placement.bit(), cost))
     }
@@ -191,7 +191,7 @@ impl<'t> Lookup36<'t> {
 impl<'t> Lookup16<'t> {
     /// The entry after a move of one of the tiles.
     #[inline(always)]
-    pub(super) fn follow(&self, placed: Entry16, step: &TileStep16) -> Entry16 {
+    pub(crate) fn follow(&self, placed: Entry16, step: &TileStep16) -> Entry16 {
         let (placement, word) = self.begin(placed.placement, step);
         Entry16 { placement, cost: cost_after(*word, placement.bit(), placed.cost) }
     }
@@ -245,8 +245,8 @@ impl Geometry {
     /// For patterns of this many tiles on boards of a size.
     ///
     /// # Panics
-    /// If there are no tiles or more than eight, or eight on a board of more than five columns, or if the board has more
-    /// than 36 cells or more slots than its index can number.
+    /// If there are no tiles or more than eight, or eight on a board of more than five columns, or if the board has
+    /// more than 36 cells or more slots than its index can number.
     pub fn new(size: Size, tiles: usize) -> Self {
         let permutations = Permutations::new(tiles);
         let row = permutations.count().div_ceil(64);
@@ -304,7 +304,7 @@ impl PatternTable {
     /// Creates a table from the [bits](Self::bits) of an earlier one.
     ///
     /// # Panics
-    /// As [`build`](Self::build), and if the number of words is not that of the geometry.
+    /// As [`build`](Self::build), and if the number of words does not fit the geometry.
     pub fn from_bits(goal_blank: Cell, labels: &[u8], geometry: &Arc<Geometry>, bits: HugeVec<u64>) -> Self {
         assert_eq!(bits.len(), geometry.words(), "a table has bits for all entries");
         Self::new(labels, geometry, geometry.home(goal_blank, labels), bits)
@@ -319,18 +319,18 @@ impl PatternTable {
 
     /// The table of another pattern, given a [symmetry](super::shared_tables::symmetry_between) that maps it to this
     /// one.
-    pub(super) fn of_image(&self, labels: &[u8], symmetry: &Symmetry) -> Self {
+    pub(crate) fn of_image(&self, labels: &[u8], symmetry: &Symmetry) -> Self {
         let symmetry = symmetry.then(&self.symmetry);
         Self { labels: labels.to_vec(), symmetry, costs: Arc::clone(&self.costs) }
     }
 
     /// True if both have the same bits in memory.
-    pub(super) fn shares_bits(&self, other: &Self) -> bool {
+    pub(crate) fn shares_bits(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.costs, &other.costs)
     }
 
-    /// Maps the pattern's board to the one that look-ups are for.
-    pub(super) fn symmetry(&self) -> &Symmetry {
+    /// Maps the pattern's board to the board of look-ups.
+    pub(crate) fn symmetry(&self) -> &Symmetry {
         &self.symmetry
     }
 
@@ -344,7 +344,7 @@ impl PatternTable {
         &self.labels
     }
 
-    pub(super) fn geometry(&self) -> &Arc<Geometry> {
+    pub(crate) fn geometry(&self) -> &Arc<Geometry> {
         &self.costs.geometry
     }
 
@@ -355,19 +355,19 @@ impl PatternTable {
 
     /// Placement and cost of the tiles of a board under the table's [symmetry](Self::symmetry); `label` returns the
     /// label in each cell.
-    pub(super) fn find(&self, label: impl Fn(Cell) -> u8, blank: Cell) -> PatternEntry {
+    pub(crate) fn find(&self, label: impl Fn(Cell) -> u8, blank: Cell) -> PatternEntry {
         self.costs.find(label, blank)
     }
 
     /// Look-ups for boards of at most sixteen cells, under the table's [symmetry](Self::symmetry).
-    pub(super) fn lookup_16(&self) -> Lookup16<'_> {
+    pub(crate) fn lookup_16(&self) -> Lookup16<'_> {
         let PatternCosts { geometry, bits, .. } = &*self.costs;
         let Geometry { index, shifts, row, .. } = &**geometry;
         Lookup16 { index: index.index_16(), shifts, row: *row, bits }
     }
 
     /// Look-ups for larger boards, under the table's [symmetry](Self::symmetry).
-    pub(super) fn lookup_36(&self) -> Lookup36<'_> {
+    pub(crate) fn lookup_36(&self) -> Lookup36<'_> {
         let PatternCosts { geometry, bits, .. } = &*self.costs;
         let Geometry { index, shifts, row, .. } = &**geometry;
         Lookup36 { index: index.index_36(), shifts, row: *row, bits }

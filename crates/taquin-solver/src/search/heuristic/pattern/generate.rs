@@ -11,7 +11,7 @@ use super::row_shift::{RowLayout, RowShift};
 /// All entries of a cost are found together, row by row, from the rows one move away. A move that passes no tile leaves
 /// permutations unchanged. Other moves change them in one of [a few ways](RowShift). A complete row is not visited
 /// again.
-pub(super) fn generate(
+pub(crate) fn generate(
     index: &PatternIndex,
     permutations: &Permutations,
     shifts: &Shifts,
@@ -28,7 +28,7 @@ pub(super) fn generate(
 }
 
 /// Maximum memory of [`generate`] besides its result, in bytes, for patterns of four tiles or more.
-pub(super) fn bytes_beside(index: &PatternIndex, permutations: &Permutations) -> usize {
+pub(crate) fn bytes_beside(index: &PatternIndex, permutations: &Permutations) -> usize {
     // Two bit planes, and the moves.
     let rows = RowLayout::of(permutations);
     let of_slot = size_of::<SlotState>() + size_of::<usize>();
@@ -84,7 +84,7 @@ impl Generator {
         self.slots[home_slot] = SlotState { cost: 0, left: self.slots[home_slot].left - 1 };
     }
 
-    /// Finds the entries of a cost from those of the cost before. Returns false if there are none.
+    /// Finds the entries of a cost from the entries of the cost before. Returns false if there are none.
     fn next_cost(&mut self, cost: u32) -> bool {
         let mut is_any = false;
         for slot in 0..self.slots.len() {
@@ -155,7 +155,7 @@ impl Edges {
         let mut edges = Vec::with_capacity(Self::per_slot(permutations) * index.len());
         let mut first = vec![0];
         for (set, region) in index.sets_and_regions() {
-            // Moves are reversible, so those out of a slot are also those into it.
+            // Moves are reversible, so the moves out of a slot are also the moves into it.
             edges.extend(index.moves(set, region).map(|(from, to)| {
                 let other = set ^ 1 << from ^ 1 << to;
                 Edge::new(index.slot(other, from), Shifts::number(before(other, to), before(set, from)))

@@ -10,7 +10,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes};
 /// A fixed number of items in memory of their own, in huge pages if the system has any.
 ///
 /// Reads at random places are faster there, because the processor keeps the addresses of few pages. The rest of the
-/// process has small pages: it would take half as much memory again with huge ones (docs/adr/0053).
+/// process has small pages: it would take half as much memory again with huge ones (docs/adr/0012).
 pub struct HugeVec<T> {
     memory: MmapMut,
     items: PhantomData<T>,

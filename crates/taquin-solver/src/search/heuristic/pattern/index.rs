@@ -11,7 +11,7 @@ use crate::domain::{Cell, Move, Size};
 /// Tiles outside the pattern move at no cost. So the blank moves freely within a region, and leaves it only by moves
 /// of the pattern's tiles (Clausecker & Reinefeld 2019, "zero-aware").
 #[derive(Clone, Debug)]
-pub(super) struct PatternIndex {
+pub(crate) struct PatternIndex {
     size: Size,
     tiles: usize,
     neighbors: Neighbors,
@@ -28,11 +28,11 @@ enum Layouts {
 }
 
 /// By cell: the adjacent cells.
-pub(super) type Neighbors = [Cells; MAX_CELLS];
+pub(crate) type Neighbors = [Cells; MAX_CELLS];
 
 impl PatternIndex {
     /// The index of all sets of `tiles` cells.
-    pub(super) fn new(size: Size, tiles: usize) -> Self {
+    pub(crate) fn new(size: Size, tiles: usize) -> Self {
         assert!(size.cells() <= MAX_CELLS, "a board of {size} is too large for patterns");
         let layouts = if size.cells() <= index_16::MAX_CELLS {
             Layouts::Cells16(Box::new(Index16::new(tiles)))
@@ -52,12 +52,12 @@ impl PatternIndex {
     }
 
     /// The size of the boards.
-    pub(super) fn size(&self) -> Size {
+    pub(crate) fn size(&self) -> Size {
         self.size
     }
 
     /// Number of slots.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.slots
     }
 
@@ -65,7 +65,7 @@ impl PatternIndex {
     ///
     /// # Panics
     /// If the board is larger.
-    pub(super) fn index_16(&self) -> &Index16 {
+    pub(crate) fn index_16(&self) -> &Index16 {
         match &self.layouts {
             Layouts::Cells16(layouts) => layouts,
             Layouts::Cells36(_) => panic!("a board of {} has more than sixteen cells", self.size),
@@ -76,7 +76,7 @@ impl PatternIndex {
     ///
     /// # Panics
     /// If the board is smaller.
-    pub(super) fn index_36(&self) -> &Index36 {
+    pub(crate) fn index_36(&self) -> &Index36 {
         match &self.layouts {
             Layouts::Cells16(_) => panic!("a board of {} has no more than sixteen cells", self.size),
             Layouts::Cells36(layouts) => layouts,
@@ -84,7 +84,7 @@ impl PatternIndex {
     }
 
     /// The slot of a set and a blank cell outside it.
-    pub(super) fn slot(&self, set: Cells, blank: Cell) -> usize {
+    pub(crate) fn slot(&self, set: Cells, blank: Cell) -> usize {
         match &self.layouts {
             Layouts::Cells16(layouts) => layouts.slot(set, blank),
             Layouts::Cells36(layouts) => layouts.slot(set, blank),
@@ -92,23 +92,23 @@ impl PatternIndex {
     }
 
     /// By slot: the set and the region.
-    pub(super) fn sets_and_regions(&self) -> impl Iterator<Item = (Cells, Cells)> {
+    pub(crate) fn sets_and_regions(&self) -> impl Iterator<Item = (Cells, Cells)> {
         sets(self.size, self.tiles)
             .flat_map(|set| regions(self.size, &self.neighbors, set).map(move |region| (set, region)))
     }
 
     /// The moves of the pattern's tiles that a blank in a region can make, as source and target cell of the tile.
-    pub(super) fn moves(&self, set: Cells, region: Cells) -> impl Iterator<Item = (Cell, Cell)> {
+    pub(crate) fn moves(&self, set: Cells, region: Cells) -> impl Iterator<Item = (Cell, Cell)> {
         members(region).flat_map(move |to| members(self.neighbors[usize::from(to)] & set).map(move |from| (from, to)))
     }
 
     /// The moves of the pattern's tiles that a blank in a cell can make after moving within its region.
-    pub(super) fn moves_from(&self, set: Cells, blank: Cell) -> impl Iterator<Item = (Cell, Cell)> {
+    pub(crate) fn moves_from(&self, set: Cells, blank: Cell) -> impl Iterator<Item = (Cell, Cell)> {
         self.moves(set, region(&self.neighbors, set, blank))
     }
 
     /// Memory of the index in bytes.
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         let layouts = match &self.layouts {
             Layouts::Cells16(layouts) => layouts.bytes(),
             Layouts::Cells36(layouts) => layouts.bytes(),
@@ -128,7 +128,7 @@ fn regions(size: Size, neighbors: &Neighbors, set: Cells) -> impl Iterator<Item 
 }
 
 /// The free cells that the blank can reach from one of them.
-pub(super) fn region(neighbors: &Neighbors, set: Cells, from: Cell) -> Cells {
+pub(crate) fn region(neighbors: &Neighbors, set: Cells, from: Cell) -> Cells {
     let (mut region, mut border) = (0, 1 << from);
     while border != 0 {
         region |= border;
@@ -137,7 +137,7 @@ pub(super) fn region(neighbors: &Neighbors, set: Cells, from: Cell) -> Cells {
     region
 }
 
-pub(super) fn neighbors(size: Size) -> Neighbors {
+pub(crate) fn neighbors(size: Size) -> Neighbors {
     let mut neighbors = [0; MAX_CELLS];
     for cell in 0..size.cells() as Cell {
         let beside = Move::ALL.into_iter().filter_map(|mv| size.neighbor(cell, mv));

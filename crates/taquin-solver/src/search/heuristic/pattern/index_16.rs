@@ -67,7 +67,7 @@ impl Layout16 {
 
     /// The slot after a move that leads to this set.
     #[inline(always)]
-    pub(super) fn slot_after(&self, step: &TileStep16) -> usize {
+    pub(crate) fn slot_after(&self, step: &TileStep16) -> usize {
         self.slot(step.from)
     }
 
@@ -123,7 +123,7 @@ impl Index16 {
 
     /// The data of a set.
     #[inline(always)]
-    pub(super) fn layout(&self, set: u16) -> &Layout16 {
+    pub(crate) fn layout(&self, set: u16) -> &Layout16 {
         &self.layouts[self.ranks.of(set)]
     }
 

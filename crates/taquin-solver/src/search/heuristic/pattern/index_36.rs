@@ -52,7 +52,7 @@ impl Layout36 {
 
     /// The slot of the set and a blank cell outside it.
     #[inline(always)]
-    pub(super) fn slot(self, blank: Cell) -> usize {
+    pub(crate) fn slot(self, blank: Cell) -> usize {
         (self.0 >> Self::FIRST) as usize + self.of(blank) as usize
     }
 
@@ -98,19 +98,19 @@ impl Placement36 {
 
     /// Index of the word within its row.
     #[inline(always)]
-    pub(super) fn word(self) -> usize {
+    pub(crate) fn word(self) -> usize {
         (self.order() / 64) as usize
     }
 
     /// The placement with the cells after a move, and the rank before it.
     #[inline(always)]
-    pub(super) fn moved(self, step: &TileStep36) -> Self {
+    pub(crate) fn moved(self, step: &TileStep36) -> Self {
         Self(self.0 ^ 1 << (step.from % 64) ^ 1 << (step.to % 64))
     }
 
     /// The placement after a move, given the one with the rank before it and the data of its set.
     #[inline(always)]
-    pub(super) fn with_rank(self, layout: &Layout36, shifts: &Shifts, step: &TileStep36) -> Self {
+    pub(crate) fn with_rank(self, layout: &Layout36, shifts: &Shifts, step: &TileStep36) -> Self {
         let added = shifts.added(layout.shift(self, step), self.order());
         Self(self.0.wrapping_add(u64::from(added) << Self::ORDER))
     }
@@ -120,7 +120,7 @@ impl Placement36 {
 #[derive(Clone, Copy, Default, Debug)]
 #[repr(align(8))]
 pub(crate) struct TileStep36 {
-    pub(super) from: Cell,
+    pub(crate) from: Cell,
     to: Cell,
     /// The cells that the tile passes: the first one, and a mask for as many. A horizontal move passes none.
     first_passed: u8,
@@ -192,7 +192,7 @@ impl Index36 {
 
     /// The data of the set of a placement.
     #[inline(always)]
-    pub(super) fn layout(&self, placement: Placement36) -> &Layout36 {
+    pub(crate) fn layout(&self, placement: Placement36) -> &Layout36 {
         &self.layouts[self.ranks.of(placement.set())]
     }
 

@@ -15,13 +15,11 @@ mod permutation;
 mod row_shift;
 mod shared_tables;
 pub(crate) mod symmetry;
-mod upgrade;
 pub(crate) mod view;
 
 pub use additive::{AdditivePatterns, Costs};
 pub use additive_large::{LargeAdditivePatterns, LargeCosts, LargeSums};
 pub use database::{Geometry, PatternTable};
 pub use huge_vec::HugeVec;
-pub use partition::{Partition, Patterns, Tier};
+pub use partition::{Partition, Patterns, TableUpgrade, Tier};
 pub use symmetry::{GoalClass, Symmetry};
-pub use upgrade::TableUpgrade;

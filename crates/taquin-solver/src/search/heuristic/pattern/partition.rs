@@ -1,8 +1,11 @@
 //! Partitions of the tiles into patterns.
 
+use std::fmt::Debug;
+
 use super::database::{Geometry, PatternTable};
 use super::shared_tables::{SharedTable, shared_tables};
 use super::symmetry::GoalClass;
+use crate::domain::{Cell, Size};
 
 /// The tiles of each pattern, by goal cell.
 pub type Patterns = Vec<Vec<u8>>;
@@ -47,7 +50,7 @@ impl Tier {
 ///   boards=16`, copied for the other goals on 2×8.
 ///
 /// Each large pattern consists of two rows. The second standard partition of `4 4 0` needs no table of its own: its
-/// second pattern is that of the first, with columns flipped.
+/// second pattern is the first one with columns flipped.
 #[rustfmt::skip]
 const CHOICES: [(usize, usize, u8, Tier, &str); 34] = [
     (2, 5, 0, Tier::Small, "1 2 3 5 6 7 / 4 8 9 + 1 2 5 6 7 8 / 3 4 9"),
@@ -215,7 +218,7 @@ impl Partition {
         tiles.join("-")
     }
 
-    /// The tables of some partitions, in order, without those that share the bits of an earlier one.
+    /// The tables of some partitions, in order. A table that shares the bits of an earlier one is left out.
     pub fn distinct_tables(partitions: &[Self]) -> Vec<&PatternTable> {
         let mut distinct: Vec<&PatternTable> = Vec::new();
         for table in partitions.iter().flat_map(|partition| &partition.tables) {
@@ -229,6 +232,37 @@ impl Partition {
     /// Memory of some partitions together, in bytes.
     pub fn bytes_of(partitions: &[Self]) -> usize {
         Geometry::bytes_of_tables(Self::distinct_tables(partitions).into_iter().map(PatternTable::geometry))
+    }
+}
+
+/// A source of pattern tables that may become stronger while a search runs. The layer above loads them.
+pub trait TableUpgrade: Debug + Sync {
+    /// True if there are tables of a higher tier. Searches ask thousands of times a second.
+    fn has_better(&self, than: Tier) -> bool;
+
+    /// The strongest tables of the goal class, if they are of a higher tier. The search continues with them.
+    fn take_better(&self, than: Tier) -> Option<(Tier, &[Partition])>;
+}
+
+/// The boards that a heuristic serves, and the source of stronger tables for them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Upgrade<'t> {
+    pub size: Size,
+    pub goal_blank: Cell,
+    /// The source, and the tier of the heuristic's tables.
+    pub source: Option<(&'t dyn TableUpgrade, Tier)>,
+}
+
+impl<'t> Upgrade<'t> {
+    pub(crate) fn has_better(&self) -> bool {
+        self.source.is_some_and(|(source, tier)| source.has_better(tier))
+    }
+
+    /// The stronger tables, and the upgrade of a heuristic with them.
+    pub(crate) fn take_better(&self) -> Option<(&'t [Partition], Self)> {
+        let (source, tier) = self.source?;
+        let (tier, partitions) = source.take_better(tier)?;
+        Some((partitions, Self { source: Some((source, tier)), ..*self }))
     }
 }
 

@@ -3,7 +3,7 @@
 /// Permutations of up to eight items, in two forms: packed, with three bits per position and the first position
 /// lowest, and as ranks in lexicographic order.
 #[derive(Clone, Debug)]
-pub(super) struct Permutations {
+pub(crate) struct Permutations {
     items: usize,
 }
 
@@ -12,21 +12,21 @@ const BITS: usize = 3;
 
 impl Permutations {
     /// Maximum number of items.
-    pub(super) const MAX_ITEMS: usize = 8;
+    pub(crate) const MAX_ITEMS: usize = 8;
 
     /// Permutations of the items 0 to `items` − 1.
-    pub(super) fn new(items: usize) -> Self {
+    pub(crate) fn new(items: usize) -> Self {
         assert!((1..=Self::MAX_ITEMS).contains(&items), "permutations of {items} items are not supported");
         Self { items }
     }
 
     /// Number of items.
-    pub(super) fn items(&self) -> usize {
+    pub(crate) fn items(&self) -> usize {
         self.items
     }
 
     /// Number of permutations.
-    pub(super) fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         (1..=self.items).product()
     }
 
@@ -36,7 +36,7 @@ impl Permutations {
     }
 
     /// The rank of a packed permutation.
-    pub(super) fn rank(&self, packed: u32) -> usize {
+    pub(crate) fn rank(&self, packed: u32) -> usize {
         let item = |position: usize| packed >> (BITS * position) & 7;
         (0..self.items).fold(0, |rank, position| {
             let smaller_after = (position + 1..self.items).filter(|later| item(*later) < item(position)).count();
@@ -45,7 +45,7 @@ impl Permutations {
     }
 
     /// The packed permutation of a rank.
-    pub(super) fn unrank(&self, mut rank: usize) -> u32 {
+    pub(crate) fn unrank(&self, mut rank: usize) -> u32 {
         let mut digits = [0; Self::MAX_ITEMS];
         for position in (0..self.items).rev() {
             digits[position] = rank % (self.items - position);
@@ -57,12 +57,12 @@ impl Permutations {
 }
 
 /// Packs items in order.
-pub(super) fn pack(items: impl Iterator<Item = u8>) -> u32 {
+pub(crate) fn pack(items: impl Iterator<Item = u8>) -> u32 {
     items.enumerate().fold(0, |packed, (position, item)| packed | u32::from(item) << (BITS * position))
 }
 
 /// The items of a packed permutation, followed by zeros.
-pub(super) fn unpack(packed: u32) -> impl Iterator<Item = u8> {
+pub(crate) fn unpack(packed: u32) -> impl Iterator<Item = u8> {
     (0..Permutations::MAX_ITEMS).map(move |position| (packed >> (BITS * position) & 7) as u8)
 }
 
@@ -83,7 +83,7 @@ fn move_item(packed: u32, from: u32, to: u32) -> u32 {
 /// of the rank is stored by the value of these digits. That takes a few kilobytes for all shifts; a table of all ranks
 /// would take megabytes.
 #[derive(Clone, Debug)]
-pub(super) struct Shifts {
+pub(crate) struct Shifts {
     /// By [`Shifts::number`].
     shifts: [Shift; Self::COUNT],
     /// Changes of ranks, modulo 2¹⁶. The first is 0.
@@ -93,7 +93,7 @@ pub(super) struct Shifts {
 /// Change of ranks when the item at one position moves to another.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Shift {
-    /// 2³² divided by the number of values of the changing digits and those after them, rounded up.
+    /// 2³² divided by the number of values of the changing and all later digits, rounded up.
     scale: u32,
     /// Number of values of the changing digits.
     values: u16,
@@ -122,7 +122,7 @@ impl Shifts {
     const ADDED: usize = 1 << 15;
 
     /// The shifts of items that pass at most `most` others.
-    pub(super) fn new(permutations: &Permutations, most: u32) -> Self {
+    pub(crate) fn new(permutations: &Permutations, most: u32) -> Self {
         let (mut shifts, mut added) = ([Shift::NONE; Self::COUNT], vec![0]);
         let positions = 0..permutations.items() as u32;
         for (from, to) in positions.clone().flat_map(|from| positions.clone().map(move |to| (from, to))) {
@@ -141,36 +141,36 @@ impl Shifts {
     }
 
     /// Number of the shift from one position to another; 0 changes nothing.
-    pub(super) fn number(from: u32, to: u32) -> u8 {
+    pub(crate) fn number(from: u32, to: u32) -> u8 {
         (from * Permutations::MAX_ITEMS as u32 + to) as u8
     }
 
     /// Positions of a shift, by its number.
-    pub(super) fn positions(number: u8) -> (u32, u32) {
+    pub(crate) fn positions(number: u8) -> (u32, u32) {
         let number = u32::from(number);
         (number / Permutations::MAX_ITEMS as u32, number % Permutations::MAX_ITEMS as u32)
     }
 
     /// The change of a rank by a shift, modulo 2¹⁶.
     #[inline(always)]
-    pub(super) fn added(&self, number: u8, rank: u32) -> u16 {
+    pub(crate) fn added(&self, number: u8, rank: u32) -> u16 {
         self.added[self.shifts[usize::from(number) % Self::COUNT].at(rank) % Self::ADDED]
     }
 
     /// The ranks after a shift of the first `count` ranks; empty if the shift changes none.
-    pub(super) fn ranks(&self, number: u8, count: usize) -> Vec<u16> {
+    pub(crate) fn ranks(&self, number: u8, count: usize) -> Vec<u16> {
         let is_none = self.shifts[usize::from(number)] == Shift::NONE;
         let ranks = (0..count as u32).map(|rank| (rank as u16).wrapping_add(self.added(number, rank)));
         if is_none { Vec::new() } else { ranks.collect() }
     }
 
     /// All shift numbers.
-    pub(super) fn numbers() -> std::ops::Range<u8> {
+    pub(crate) fn numbers() -> std::ops::Range<u8> {
         0..Self::COUNT as u8
     }
 
     /// Memory of the shifts in bytes.
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         size_of::<Self>() + size_of_val(&*self.added)
     }
 }

@@ -7,7 +7,7 @@ use super::permutation::{Permutations, Shifts};
 /// Rows of bits, one per permutation, in groups of 24 bits per word. The permutations of a group differ in their last
 /// four positions only; six consecutive bits differ in the last three.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct RowLayout {
+pub(crate) struct RowLayout {
     /// Number of permutations.
     count: usize,
 }
@@ -20,27 +20,27 @@ const SIX: usize = 6;
 const SIXES: usize = GROUP / SIX;
 
 impl RowLayout {
-    pub(super) fn of(permutations: &Permutations) -> Self {
+    pub(crate) fn of(permutations: &Permutations) -> Self {
         Self { count: permutations.count() }
     }
 
     /// Number of groups in a row.
-    pub(super) fn groups(self) -> usize {
+    pub(crate) fn groups(self) -> usize {
         self.count.div_ceil(GROUP)
     }
 
     /// Range of a row among consecutive rows.
-    pub(super) fn range(self, row: usize) -> Range<usize> {
+    pub(crate) fn range(self, row: usize) -> Range<usize> {
         row * self.groups()..(row + 1) * self.groups()
     }
 
     /// Number of 64-bit words in a row without gaps.
-    pub(super) fn words(self) -> usize {
+    pub(crate) fn words(self) -> usize {
         self.count.div_ceil(64)
     }
 
     /// Adds the bits of a row to a row without gaps.
-    pub(super) fn pack(self, row: &[u32], dense: &mut [u64]) {
+    pub(crate) fn pack(self, row: &[u32], dense: &mut [u64]) {
         // Eight groups fill three words.
         for (groups, words) in row.chunks(8).zip(dense.chunks_mut(3)) {
             let mut bits = [0; 8];
@@ -58,7 +58,7 @@ impl RowLayout {
 /// sixes, or the bits within each group in the same way. An item that enters or leaves the last four positions does so
 /// in two steps.
 #[derive(Clone, Debug)]
-pub(super) enum RowShift {
+pub(crate) enum RowShift {
     /// No item is passed.
     None,
     /// By group: its target.
@@ -71,7 +71,7 @@ pub(super) enum RowShift {
 
 /// Moves of sixes between groups.
 #[derive(Clone, Debug)]
-pub(super) struct AcrossGroups {
+pub(crate) struct AcrossGroups {
     before: Option<WithinGroup>,
     /// By group and position in it: the target six.
     sixes: Vec<u16>,
@@ -81,11 +81,11 @@ pub(super) struct AcrossGroups {
 
 /// Effect on a group's bits, by the value of each of its bytes.
 #[derive(Clone, Debug)]
-pub(super) struct WithinGroup(Box<[[u32; 256]; 3]>);
+pub(crate) struct WithinGroup(Box<[[u32; 256]; 3]>);
 
 impl RowShift {
     /// The effect of a shift, by its number.
-    pub(super) fn new(permutations: &Permutations, shifts: &Shifts, number: u8) -> Self {
+    pub(crate) fn new(permutations: &Permutations, shifts: &Shifts, number: u8) -> Self {
         let ranks = |number| shifts.ranks(number, permutations.count());
         let (from, to) = Shifts::positions(number);
         let border = (permutations.items() as u32).saturating_sub(VARYING_POSITIONS);
@@ -109,7 +109,7 @@ impl RowShift {
     }
 
     /// Adds the shifted row to another.
-    pub(super) fn add(&self, row: &[u32], sum: &mut [u32]) {
+    pub(crate) fn add(&self, row: &[u32], sum: &mut [u32]) {
         match self {
             Self::None => sum.iter_mut().zip(row).for_each(|(sum, bits)| *sum |= bits),
             Self::Groups(groups) => {

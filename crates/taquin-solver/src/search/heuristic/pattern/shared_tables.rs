@@ -10,7 +10,7 @@ use super::symmetry::{GoalClass, Symmetry};
 
 /// An earlier pattern whose table a pattern shares.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct SharedTable {
+pub(crate) struct SharedTable {
     /// Its index.
     pub pattern: usize,
     /// Maps this pattern to the earlier one.
@@ -18,7 +18,7 @@ pub(super) struct SharedTable {
 }
 
 /// By pattern, in order: the earlier one whose table it shares, if any. That one has a table of its own.
-pub(super) fn shared_tables<'p>(
+pub(crate) fn shared_tables<'p>(
     class: GoalClass,
     patterns: impl IntoIterator<Item = &'p Vec<u8>>,
 ) -> Vec<Option<SharedTable>> {
@@ -36,7 +36,7 @@ pub(super) fn shared_tables<'p>(
 }
 
 /// A symmetry that maps a pattern to another one with equal costs, if there is one.
-pub(super) fn symmetry_between(class: GoalClass, pattern: &[u8], other: &[u8]) -> Option<Symmetry> {
+pub(crate) fn symmetry_between(class: GoalClass, pattern: &[u8], other: &[u8]) -> Option<Symmetry> {
     let (neighbors, home) = (neighbors(class.size), set_of(other));
     let goal_region = region(&neighbors, home, class.goal_blank);
     let mut symmetries = Symmetry::all(class.size).filter(|symmetry| symmetry.size() == class.size);

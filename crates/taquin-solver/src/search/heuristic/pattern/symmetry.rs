@@ -17,7 +17,7 @@ pub struct GoalClass {
     pub goal_blank: Cell,
 }
 
-/// A mapping of the cells of a board to those of another that preserves adjacency.
+/// A mapping of the cells of one board to the cells of another that preserves adjacency.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Symmetry {
     /// Shape of the target board.
@@ -30,7 +30,7 @@ impl Symmetry {
     /// A power of two, so that no bounds check is needed.
     const CELLS: usize = MAX_CELLS.next_power_of_two();
 
-    /// All symmetries of a shape: its reflections, and those onto the transposed shape.
+    /// All symmetries of a shape, onto itself and onto the transposed shape.
     pub fn all(size: Size) -> impl Iterator<Item = Self> {
         let turned = Size::try_from((size.cols(), size.rows())).unwrap_or(size);
         (0..8).map(move |kind| {
@@ -48,12 +48,12 @@ impl Symmetry {
     }
 
     /// The symmetry that changes nothing.
-    pub(super) fn identity(size: Size) -> Self {
+    pub(crate) fn identity(size: Size) -> Self {
         Self { size, cells: std::array::from_fn(|cell| cell as Cell) }
     }
 
     /// This symmetry, and then another one of the target board.
-    pub(super) fn then(&self, other: &Self) -> Self {
+    pub(crate) fn then(&self, other: &Self) -> Self {
         Self { size: other.size, cells: self.cells.map(|cell| other.cell(cell)) }
     }
 
@@ -111,7 +111,7 @@ impl GoalClass {
     }
 
     /// The symmetries that map boards of a shape and goal to this class.
-    pub(super) fn symmetries_from(self, size: Size, goal_blank: Cell) -> impl Iterator<Item = Symmetry> {
+    pub(crate) fn symmetries_from(self, size: Size, goal_blank: Cell) -> impl Iterator<Item = Symmetry> {
         Symmetry::all(size)
             .filter(move |symmetry| symmetry.size == self.size && symmetry.cell(goal_blank) == self.goal_blank)
     }

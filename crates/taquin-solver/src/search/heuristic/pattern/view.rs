@@ -30,7 +30,7 @@ impl<'t> View<'t> {
     ///
     /// # Panics
     /// If a partition has more than `max_patterns` patterns.
-    pub(super) fn all(
+    pub(crate) fn all(
         size: Size,
         goal_blank: Cell,
         partitions: &'t [Partition],
@@ -55,7 +55,7 @@ impl<'t> View<'t> {
         Self { symmetry, symmetries, pattern_of, tables }
     }
 
-    pub(super) fn tables(&self) -> &'t [PatternTable] {
+    pub(crate) fn tables(&self) -> &'t [PatternTable] {
         self.tables
     }
 
@@ -73,7 +73,7 @@ impl<'t> View<'t> {
     }
 
     /// Placement and cost of each pattern's tiles on a board.
-    pub(super) fn entries<P: Packed>(&self, state: &State<P>) -> impl Iterator<Item = PatternEntry> {
+    pub(crate) fn entries<P: Packed>(&self, state: &State<P>) -> impl Iterator<Item = PatternEntry> {
         self.tables.iter().zip(&self.symmetries).map(|(table, symmetry)| {
             let mut labels = [0; MAX_CELLS];
             for cell in 0..symmetry.size().cells() as Cell {
@@ -100,7 +100,7 @@ impl<'t> View<'t> {
 }
 
 /// The parts of the view with the largest sum, the first of several.
-pub(super) fn parts_of_largest<'v, 't: 'v, P: Packed>(
+pub(crate) fn parts_of_largest<'v, 't: 'v, P: Packed>(
     views: impl Iterator<Item = &'v View<'t>>,
     state: &State<P>,
 ) -> Vec<Part> {
@@ -115,7 +115,7 @@ pub(super) fn parts_of_largest<'v, 't: 'v, P: Packed>(
 /// # Errors
 /// The first sum above `limit`.
 #[inline(always)]
-pub(super) fn update_within<C>(
+pub(crate) fn update_within<C>(
     mut costs: C,
     views: usize,
     limit: i32,

@@ -1,0 +1,215 @@
+//! Checks a job: parts against the manifest, and a sample of labels against the solver.
+
+use std::fmt;
+use std::ops::Range;
+
+use taquin_solver::Puzzle;
+
+use crate::batch_solver::BatchSolver;
+use crate::input_problems::InputProblems;
+use crate::label::{Label, LabelControl};
+use crate::manifest::{Manifest, ManifestPart, Totals};
+use crate::part::{Part, Row};
+use crate::runner::Resources;
+use crate::spec::JobBoards;
+use crate::stored_job::{JobError, StoredJob};
+
+/// Result of a check.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Check {
+    /// Parts that exist.
+    pub parts: u64,
+    /// Missing parts.
+    pub missing: u64,
+    /// Boards of the parts.
+    pub boards: u64,
+    /// Boards solved again.
+    pub sampled: u64,
+    /// True if the manifest exists.
+    pub is_complete: bool,
+    /// The faults.
+    pub findings: Vec<CheckFinding>,
+}
+
+/// A fault.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum CheckFinding {
+    /// A part or a file of the input is unreadable; holds the reason.
+    Unreadable(String),
+    /// The part of this chunk is missing in the manifest, or has another size or digest.
+    Digest(u64),
+    /// The counts in the manifest do not match the parts.
+    Totals,
+    /// The label of the board with this index is wrong.
+    Label {
+        /// Index of the board.
+        index: u64,
+        /// The reason.
+        reason: &'static str,
+    },
+}
+
+impl fmt::Display for CheckFinding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unreadable(reason) => f.write_str(reason),
+            Self::Digest(chunk) => write!(f, "chunk {chunk}: the part is not the one that end.json lists"),
+            Self::Totals => f.write_str("end.json: the counts do not match the parts"),
+            Self::Label { index, reason } => write!(f, "board {index}: {reason}"),
+        }
+    }
+}
+
+/// Checks all existing parts, and solves a sample of about `sample` boards again. `offset` selects the sample.
+///
+/// # Errors
+/// [`JobError`] if files cannot be read. A damaged part is a finding.
+pub fn check(job: &StoredJob, sample: u64, offset: u64, resources: &Resources<'_>) -> Result<Check, JobError> {
+    let spec = job.spec();
+    let manifest = job.manifest()?;
+    let mut check = Check { is_complete: manifest.is_some(), ..Check::default() };
+    let mut totals = Totals::default();
+    let sample = match job.check_input(0..spec.boards.count()) {
+        Ok(()) => sample,
+        // Without readable boards, no label can be checked.
+        Err(error) => check.find(error).map(|()| 0)?,
+    };
+    let stride = spec.boards.count().div_ceil(sample.max(1));
+    let is_sampled = |index: u64| sample > 0 && index % stride == offset % stride;
+    let mut solver = resources.solver(job);
+    let mut problems = InputProblems::new(spec.boards.problems());
+    for (chunk, is_done) in (0..).zip(job.done()?) {
+        if !is_done {
+            check.missing += 1;
+            continue;
+        }
+        let Some(part) = check.read(job, chunk, manifest.as_ref())? else { continue };
+        if let Err(error) = job.check_problems(&mut problems, chunk, &part) {
+            check.find(error)?;
+        }
+        for (index, row) in spec.boards_of(chunk).zip(part.rows()) {
+            totals.count(&row);
+            if is_sampled(index) {
+                check.sampled += u64::from(matches!(row, Row::Solved(_)));
+                let puzzle = job.boards(index..index + 1)?.next().flatten();
+                let reason = match (row, puzzle) {
+                    (Row::Solved(label), Some(puzzle)) => fault(job, &mut solver, &puzzle, &label, resources),
+                    (Row::Solved(_), None) | (Row::Invalid, Some(_)) => Some("the row of the input contradicts it"),
+                    (Row::Failed | Row::Invalid, _) => None,
+                };
+                check.findings.extend(reason.map(|reason| CheckFinding::Label { index, reason }));
+            }
+        }
+    }
+    if manifest.is_some_and(|manifest| !agrees(&manifest, job, &totals)) {
+        check.findings.push(CheckFinding::Totals);
+    }
+    Ok(check)
+}
+
+impl StoredJob {
+    /// Checks the files with the rows of the parts `parts`, and with `has_problems` also the files with the problems of
+    /// invalid rows.
+    ///
+    /// # Errors
+    /// [`JobError`], also for a missing part.
+    pub fn check_rows(&self, parts: Range<u64>, has_problems: bool) -> Result<(), JobError> {
+        let spec = self.spec();
+        if !parts.is_empty() {
+            self.check_input(spec.boards_of(parts.start).start..spec.boards_of(parts.end - 1).end)?;
+        }
+        let mut problems = InputProblems::new(spec.boards.problems());
+        for chunk in parts {
+            let (part, _) = self.part(chunk)?.ok_or_else(|| self.missing_part(chunk))?;
+            if has_problems {
+                self.check_problems(&mut problems, chunk, &part)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks the parts of the input with these rows, if the job has an input.
+    fn check_input(&self, rows: Range<u64>) -> Result<(), JobError> {
+        match &self.spec().boards {
+            JobBoards::Recipe(_) => Ok(()),
+            JobBoards::Input(input) => {
+                let checked = input.reader(self.files()).and_then(|reader| reader.check(&rows));
+                checked.map_err(|source| self.input_error(source))
+            }
+        }
+    }
+
+    /// Checks that the stored problems of a part's invalid rows can be read.
+    fn check_problems(&self, problems: &mut InputProblems, chunk: u64, part: &Part) -> Result<(), JobError> {
+        let first = self.spec().boards_of(chunk).start;
+        part.invalid_rows().try_for_each(|row| {
+            problems.of(self.files(), first + row as u64).map(drop).map_err(|source| self.input_error(source))
+        })
+    }
+}
+
+impl Check {
+    /// Returns true if the job is complete and without faults.
+    pub fn is_sound(&self) -> bool {
+        self.is_complete && self.missing == 0 && self.findings.is_empty()
+    }
+
+    /// Adds an error as a finding.
+    ///
+    /// # Errors
+    /// The error itself, if the storage failed.
+    fn find(&mut self, error: JobError) -> Result<(), JobError> {
+        if error.is_temporary() {
+            return Err(error);
+        }
+        self.findings.push(CheckFinding::Unreadable(error.to_string()));
+        Ok(())
+    }
+
+    /// Reads a part and compares it with the manifest.
+    fn read(&mut self, job: &StoredJob, chunk: u64, manifest: Option<&Manifest>) -> Result<Option<Part>, JobError> {
+        let (part, bytes) = match job.part(chunk) {
+            Ok(Some(part)) => part,
+            Ok(None) => return Ok(None),
+            Err(error) => return self.find(error).map(|()| None),
+        };
+        self.parts += 1;
+        self.boards += part.len() as u64;
+        let own = ManifestPart::new(chunk, part.len(), &bytes);
+        if manifest.is_some_and(|manifest| manifest.parts.get(chunk as usize) != Some(&own)) {
+            self.findings.push(CheckFinding::Digest(chunk));
+        }
+        Ok(Some(part))
+    }
+}
+
+fn agrees(manifest: &Manifest, job: &StoredJob, totals: &Totals) -> bool {
+    manifest.totals == *totals && manifest.parts.len() as u64 == job.spec().chunks()
+}
+
+/// Returns the fault of a label, if any.
+fn fault(
+    job: &StoredJob,
+    solver: &mut BatchSolver<'_>,
+    puzzle: &Puzzle,
+    label: &Label,
+    resources: &Resources<'_>,
+) -> Option<&'static str> {
+    if label.path.as_ref().is_some_and(|path| path.replay(puzzle).is_err()) {
+        return Some("the moves do not lead to the goal");
+    }
+    let control = LabelControl { cancel: &[resources.cancel], ..LabelControl::default() };
+    let Ok(fresh) = solver.label(puzzle, control) else { return Some("the search failed") };
+    let spec = job.spec();
+    if fresh.lower_bound > label.length || label.lower_bound > fresh.length {
+        return Some("the bounds contradict those of the solver");
+    }
+    if label.is_optimal() && fresh.is_optimal() && label.length != fresh.length {
+        return Some("the length is not the optimal one");
+    }
+    let is_of_this_version = spec.has_unique_labels() || spec.version == env!("CARGO_PKG_VERSION");
+    if spec.depends_on_time() || !is_of_this_version || fresh == *label {
+        return None;
+    }
+    Some("the label is not the one that the solver finds")
+}

@@ -1,0 +1,427 @@
+//! Board and goal fields of requests.
+
+use taquin_solver::{Board, BoardFault, Encoding, Named, PermutationFault, RawBoard, Sides, Size, named};
+
+use super::FieldReader;
+use super::json::Json;
+use super::suggestion::did_you_mean;
+use super::value::Value;
+use crate::row_error::{ErrorKind, FieldError};
+
+/// Maximum length of a board in text, in bytes. A board has at most 100 cells; the rest is for separators.
+const MAX_TEXT: usize = 8 << 10;
+
+/// The fields of every route that reads a board.
+pub const BOARD_FIELDS: [&str; 5] = ["board", "goal", "rows", "cols", "encoding"];
+
+/// A goal with a name. `service::Tables::build_for_start` builds tables for each named goal.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum NamedGoal {
+    /// `1 2 3/4 5 6/7 8 0`.
+    BlankLast,
+    /// `0 1 2/3 4 5/6 7 8`.
+    BlankFirst,
+    /// `1 2 3/8 0 4/7 6 5`.
+    Snail,
+}
+
+impl NamedGoal {
+    /// Returns the goal of this name for a board size.
+    pub fn on(self, size: Size) -> Board {
+        match self {
+            Self::BlankLast => Board::blank_last(size),
+            Self::BlankFirst => Board::blank_first(size),
+            Self::Snail => Board::snail(size),
+        }
+    }
+}
+
+named!(NamedGoal { BlankLast => "blank_last", BlankFirst => "blank_first", Snail => "snail" });
+
+/// A board before validation, with its form, which determines the pointers of errors.
+struct WrittenBoard {
+    raw: RawBoard,
+    form: Form,
+}
+
+impl WrittenBoard {
+    /// Makes null entries unreadable: null stands for the blank, not for the position of a tile.
+    fn forbid_null(&mut self, value: &Value) {
+        if let Value::Body(Json::Array(cells)) = value {
+            for (entry, cell) in self.raw.entries.iter_mut().zip(cells) {
+                *entry = entry.filter(|_| *cell != Json::Null);
+            }
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Rows,
+    Flat,
+    Text,
+}
+
+/// Reads the board and the goal. Returns `None` if either has an error or their sizes differ.
+pub fn board_and_goal(fields: &mut FieldReader) -> Option<(Board, Board)> {
+    let (board, goal) = written_board_and_goal(fields)?;
+    if board.size() != goal.size() {
+        let detail =
+            format!("the goal is {} and the board is {}; they must have the same size", goal.size(), board.size());
+        fields.report(ErrorKind::GoalMismatch, FieldError::new("/goal", "goal-mismatch", detail));
+        return None;
+    }
+    Some((board, goal))
+}
+
+fn written_board_and_goal(fields: &mut FieldReader) -> Option<(Board, Board)> {
+    let (sides, encoding) = (sides(fields), fields.choice("encoding", None).unwrap_or_default());
+    let board = match fields.take("board") {
+        Some(value) => board(fields, "board", &value, sides, encoding),
+        None => {
+            fields.report_missing(
+                "board",
+                "`board` is required, for example \"8 6 7/2 5 4/3 0 1\" or [[8,6,7],[2,5,4],[3,0,1]]",
+            );
+            None
+        }
+    };
+    let goal = goal(fields, board.map(|board| board.size()), sides, encoding);
+    board.zip(goal)
+}
+
+/// Reads `rows` and `cols`.
+pub fn sides(fields: &mut FieldReader) -> Sides {
+    let mut side = |name| fields.integer(name, Size::MIN_SIDE as i64..=Size::MAX_SIDE as i64).map(|side| side as usize);
+    Sides { rows: side("rows"), cols: side("cols") }
+}
+
+/// Reads a goal without a board, with its sides. The size is 3×3 by default, and square if only one side is given; a
+/// goal given as a board has its own size.
+pub fn goal_alone(fields: &mut FieldReader) -> Option<Board> {
+    let sides = sides(fields);
+    goal_of_sides(fields, sides, None)
+}
+
+/// Reads a goal as [`goal_alone`] does, and the board `from` where a walk starts. A goal without a size takes the size
+/// of `from`.
+pub fn goal_and_from(fields: &mut FieldReader) -> (Option<Board>, Option<Board>) {
+    let sides = sides(fields);
+    let from = fields.take("from").and_then(|value| board(fields, "from", &value, sides, Encoding::Tiles));
+    let goal = goal_of_sides(fields, sides, from.map(|from| from.size()));
+    if let (Some(goal), Some(from)) = (goal, from)
+        && goal.size() != from.size()
+    {
+        let detail = format!("the goal is {} and `from` is {}; they must have the same size", goal.size(), from.size());
+        fields.report(ErrorKind::GoalMismatch, FieldError::new("/goal", "goal-mismatch", detail));
+    }
+    (goal, from)
+}
+
+/// Reads a goal. A named goal has the size `of_board`, or else these sides.
+fn goal_of_sides(fields: &mut FieldReader, sides: Sides, of_board: Option<Size>) -> Option<Board> {
+    let has_own_size = fields.has("goal") && !fields.is_choice::<NamedGoal>("goal");
+    let side = sides.rows.or(sides.cols).unwrap_or(3);
+    let of_sides = || Size::try_from((sides.rows.unwrap_or(side), sides.cols.unwrap_or(side))).ok();
+    let size = of_board.or_else(of_sides);
+    let goal = goal(fields, size.filter(|_| !has_own_size), sides, Encoding::Tiles)?;
+    if !sides.agree_with(goal.size()) {
+        let detail = format!("the goal is {}, which contradicts `rows` and `cols`", goal.size());
+        fields.report(ErrorKind::GoalMismatch, FieldError::new("/goal", "goal-mismatch", detail));
+    }
+    Some(goal)
+}
+
+/// Reads `goal`, a name or a board. The default is blank-last. A named goal has the size of the board, so the result is
+/// `None` if the size of the board is unknown.
+pub fn goal(fields: &mut FieldReader, size: Option<Size>, sides: Sides, encoding: Encoding) -> Option<Board> {
+    let value = match fields.take("goal") {
+        Some(value) => value,
+        None => return size.map(|size| NamedGoal::BlankLast.on(size)),
+    };
+    if let Value::Query(word) | Value::Body(Json::String(word)) = &value {
+        if let Some(goal) = NamedGoal::from_name(word) {
+            return size.map(|size| goal.on(size));
+        }
+        let is_choice =
+            word.chars().filter(char::is_ascii_alphabetic).count() > 1 && !word.contains(char::is_whitespace);
+        if is_choice && !word.starts_with('[') {
+            let names: Vec<&str> = NamedGoal::ALL.iter().map(|goal| goal.name()).collect();
+            let hint = did_you_mean::<NamedGoal>(word);
+            let hint = if hint.is_empty() { "." } else { &hint };
+            let detail = format!(
+                "there is no goal with this name{hint} The names are {}; a board is accepted too",
+                names.join(", ")
+            );
+            fields.report(value.kind(), FieldError::new("/goal", "unknown-value", detail));
+            return None;
+        }
+    }
+    // A flat goal has the size of the board.
+    let sides = size.map_or(sides, |size| Sides { rows: Some(size.rows()), cols: Some(size.cols()) });
+    board(fields, "goal", &value, sides, encoding)
+}
+
+fn board(fields: &mut FieldReader, name: &str, value: &Value, sides: Sides, encoding: Encoding) -> Option<Board> {
+    let mut written = written(fields, name, value)?;
+    if encoding == Encoding::Positions && written.form == Form::Flat {
+        written.forbid_null(value);
+    }
+    // `encoding` applies to a flat goal only; a goal as rows or text always lists tiles.
+    let encoding = if written.form == Form::Flat || name == "board" { encoding } else { Encoding::Tiles };
+    // A goal as rows has its own size; `board_and_goal` compares this size with the size of the board.
+    let has_own_size = name == "goal" && written.raw.row_lengths.is_some();
+    let sides = if has_own_size { Sides::default() } else { sides };
+    match written.raw.board(sides, encoding) {
+        Ok(board) => Some(board),
+        Err(faults) => {
+            let json = value.to_json().filter(|_| written.form != Form::Text);
+            for fault in faults {
+                report_board_fault(fields, name, (value.kind(), json.as_ref()), &written, &fault);
+            }
+            None
+        }
+    }
+}
+
+/// Recognizes the form of a board, and reads its entries.
+fn written(fields: &mut FieldReader, name: &str, value: &Value) -> Option<WrittenBoard> {
+    let parsed;
+    let json = match value {
+        Value::Body(json) => json,
+        Value::Query(text) if text.trim_start().starts_with('[') => match Json::parse(text) {
+            Ok(json) => {
+                parsed = json;
+                &parsed
+            }
+            Err(_) => {
+                let detail = format!(
+                    "`{name}` starts with `[` but is not valid JSON; percent-encode it, or write the board as text"
+                );
+                fields.report(value.kind(), FieldError::new(format!("/{name}"), "wrong-type", detail));
+                return None;
+            }
+        },
+        Value::Query(text) => return written_as_text(fields, name, text),
+    };
+    match json {
+        Json::String(text) if text.trim_start().starts_with(['{', '[']) => {
+            let detail = "this looks like JSON: send it as `application/json`, and write an array without quotes";
+            fields.report(ErrorKind::InvalidBoard, FieldError::new(format!("/{name}"), "not-a-tile", detail));
+            None
+        }
+        Json::String(text) => written_as_text(fields, name, text),
+        Json::Array(rows) if rows.iter().any(|row| matches!(row, Json::Array(_))) => {
+            written_in_rows(fields, name, value, rows)
+        }
+        Json::Array(cells) => {
+            let raw = RawBoard { entries: cells.iter().map(entry).collect(), row_lengths: None };
+            Some(WrittenBoard { raw, form: Form::Flat })
+        }
+        other => {
+            let detail = format!("`{name}` must be an array of rows, a flat array or a string, not {}", other.kind());
+            fields.report(value.kind(), FieldError::new(format!("/{name}"), "wrong-type", detail));
+            None
+        }
+    }
+}
+
+fn written_as_text(fields: &mut FieldReader, name: &str, text: &str) -> Option<WrittenBoard> {
+    let length = text.trim().len();
+    if length > MAX_TEXT {
+        let detail = format!(
+            "the text of `{name}` has {length} bytes; the maximum is {MAX_TEXT}, and a board has at most {} cells",
+            Size::MAX_CELLS
+        );
+        fields.report(ErrorKind::InvalidBoard, FieldError::new(format!("/{name}"), "side-out-of-range", detail));
+        return None;
+    }
+    Some(WrittenBoard { raw: RawBoard::parse(text), form: Form::Text })
+}
+
+fn written_in_rows(fields: &mut FieldReader, name: &str, value: &Value, rows: &[Json]) -> Option<WrittenBoard> {
+    let width = if let Some(Json::Array(cells)) = rows.first() { cells.len() } else { 0 };
+    let cells = (rows.len() * width).min(Size::MAX_CELLS);
+    let (mut entries, mut row_lengths) = (Vec::with_capacity(cells), Vec::with_capacity(rows.len()));
+    for (at, row) in rows.iter().enumerate() {
+        let Json::Array(cells) = row else {
+            let detail = format!("a row must be an array, not {}", row.kind());
+            fields.report(value.kind(), FieldError::new(format!("/{name}/{at}"), "wrong-type", detail));
+            return None;
+        };
+        entries.extend(cells.iter().map(entry));
+        row_lengths.push(cells.len());
+    }
+    Some(WrittenBoard { raw: RawBoard { entries, row_lengths: Some(row_lengths) }, form: Form::Rows })
+}
+
+fn entry(cell: &Json) -> Option<i64> {
+    match cell {
+        Json::Integer(tile) => Some(*tile),
+        Json::Null => Some(0),
+        _ => None,
+    }
+}
+
+/// Reports a fault of a board. `value_kind` is the problem kind of the value; `json` is the value, unless the value is
+/// text.
+fn report_board_fault(
+    fields: &mut FieldReader,
+    name: &str,
+    (value_kind, json): (ErrorKind, Option<&Json>),
+    written: &WrittenBoard,
+    fault: &BoardFault,
+) {
+    let is_unreadable = matches!(fault, BoardFault::Entry(PermutationFault::Unreadable { .. }, _));
+    let (kind, code) = match (fault, name) {
+        // An unreadable entry of an array has the wrong type; in text, the content is wrong.
+        _ if is_unreadable && written.form != Form::Text => (value_kind, "wrong-type"),
+        (BoardFault::ShapeMismatch { .. }, "goal") => (ErrorKind::GoalMismatch, fault.code()),
+        (BoardFault::Entry(PermutationFault::OutOfRange { .. } | PermutationFault::Missing { .. }, _), "goal") => {
+            (ErrorKind::GoalMismatch, fault.code())
+        }
+        _ => (ErrorKind::InvalidBoard, fault.code()),
+    };
+    let place = fault.entry().map(|entry| (entry, written.raw.row_and_col(entry)));
+    let pointer = match (written.form, fault.row(), place) {
+        (Form::Rows, _, Some((_, Some((row, col))))) => format!("/{name}/{row}/{col}"),
+        (Form::Rows, Some(row), None) => format!("/{name}/{row}"),
+        (Form::Flat, _, Some((entry, _))) => format!("/{name}/{entry}"),
+        _ => format!("/{name}"),
+    };
+    let quoted = json.zip(place).filter(|_| is_unreadable).and_then(|(json, place)| quoted_tile(json, place));
+    let sentence = match quoted {
+        Some(tile) => format!("`\"{tile}\"` is a string: write {tile} without quotes"),
+        None => written.raw.explain(name, fault),
+    };
+    let detail = match (written.form, place) {
+        // The sentence names both positions.
+        _ if matches!(fault, BoardFault::Entry(PermutationFault::Duplicate { .. }, _)) => sentence,
+        (Form::Text, Some((_, Some((row, col))))) => format!("row {}, column {}: {sentence}", row + 1, col + 1),
+        (Form::Text, Some((entry, None))) => format!("cell {}: {sentence}", entry + 1),
+        _ => sentence,
+    };
+    fields.report(kind, FieldError::new(pointer, code, detail));
+}
+
+/// Returns the text of a cell, if the cell is a number in quotes.
+fn quoted_tile(json: &Json, (entry, place): (usize, Option<(usize, usize)>)) -> Option<&str> {
+    let (list, at) = match (json, place) {
+        (Json::Array(rows), Some((row, col))) => (rows.get(row)?, col),
+        (flat, _) => (flat, entry),
+    };
+    let Json::Array(cells) = list else { return None };
+    let Json::String(text) = cells.get(at)? else { return None };
+    ((1..=2).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())).then_some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fields::WrittenFields;
+
+    /// Kind of a problem, and pointer and code of each error.
+    type Rejection = (ErrorKind, Vec<(String, &'static str)>);
+
+    fn read(body: &str) -> Result<(Board, Board), Rejection> {
+        let body = Some(WrittenFields::Json(Json::parse(body).unwrap()));
+        let mut fields = FieldReader::new(Vec::new(), body, &BOARD_FIELDS);
+        let boards = board_and_goal(&mut fields);
+        fields.finish(boards).map_err(|problem| {
+            (problem.kind, problem.errors.into_iter().map(|error| (error.pointer, error.code)).collect())
+        })
+    }
+
+    #[test]
+    fn all_forms_of_a_board_are_equivalent() {
+        for body in [
+            r#"{"board": [[4,5,3],[6,0,8],[2,1,7]]}"#,
+            r#"{"board": [4,5,3,6,null,8,2,1,7]}"#,
+            r#"{"board": [4,5,3,6,0,8,2,1,7], "rows": 3, "cols": 3}"#,
+            r#"{"board": "4 5 3/6 _ 8/2 1 7"}"#,
+            r#"{"board": "453608217"}"#,
+            r#"{"board": [4,7,6,2,0,1,3,8,5], "encoding": "positions"}"#,
+            r#"[[4,5,3],[6,0,8],[2,1,7]]"#,
+            r#""4,5,3;6,0,8;2,1,7""#,
+        ] {
+            let (board, goal) = read(body).unwrap();
+            assert_eq!(
+                (board.to_string(), goal.to_string()),
+                ("4 5 3/6 0 8/2 1 7".into(), "1 2 3/4 5 6/7 8 0".into()),
+                "{body}"
+            );
+        }
+    }
+
+    #[test]
+    fn goals_are_names_or_boards_in_any_form() {
+        let board = r#""board": [[4,5,3],[6,0,8],[2,1,7]]"#;
+        for (goal, expected) in [
+            (r#""snail""#, "1 2 3/8 0 4/7 6 5"),
+            (r#""blank_first""#, "0 1 2/3 4 5/6 7 8"),
+            (r#"[1,2,3,8,0,4,7,6,5]"#, "1 2 3/8 0 4/7 6 5"),
+            (r#""1 2 3/8 x 4/7 6 5""#, "1 2 3/8 0 4/7 6 5"),
+        ] {
+            assert_eq!(read(&format!("{{{board}, \"goal\": {goal}}}")).unwrap().1.to_string(), expected);
+        }
+    }
+
+    #[test]
+    fn errors_point_to_the_cell() {
+        let one = |body: &str| {
+            let (kind, mut errors) = read(body).unwrap_err();
+            let (pointer, code) = errors.remove(0);
+            (kind, pointer, code)
+        };
+        let invalid = ErrorKind::InvalidBoard;
+        assert_eq!(one(r#"{"board": [[1,2,3],[4,5,5],[7,8,0]]}"#), (invalid, "/board/1/2".into(), "duplicate-tile"));
+        assert_eq!(one(r#"{"board": [1,2,3,4,5,5,7,8,0]}"#), (invalid, "/board/5".into(), "duplicate-tile"));
+        assert_eq!(one(r#"{"board": "1 2 3/4 5 5/7 8 0"}"#), (invalid, "/board".into(), "duplicate-tile"));
+        assert_eq!(one(r#"{"board": [[1,2],[3]]}"#), (invalid, "/board/1".into(), "ragged-row"));
+        assert_eq!(one(r#"{"board": [[1],[0]]}"#), (invalid, "/board".into(), "side-out-of-range"));
+        let wrong = ErrorKind::InvalidRequest;
+        for tile in ["1.0", "\"1\"", "true", "{}"] {
+            let body = format!(r#"{{"board": [[{tile},2],[3,0]]}}"#);
+            assert_eq!(one(&body), (wrong, "/board/0/0".into(), "wrong-type"));
+        }
+        assert_eq!(one("{}"), (wrong, "/board".into(), "missing-field"));
+        assert_eq!(one(r#"{"board": 12}"#), (wrong, "/board".into(), "wrong-type"));
+        assert_eq!(one(r#"{"board": [[1,2],3]}"#), (wrong, "/board/1".into(), "wrong-type"));
+    }
+
+    #[test]
+    fn a_tile_in_quotes_and_json_as_text_are_named() {
+        let detail = |json: &str| {
+            let body = Some(WrittenFields::Json(Json::parse(json).unwrap()));
+            let mut fields = FieldReader::new(Vec::new(), body, &BOARD_FIELDS);
+            let boards = board_and_goal(&mut fields);
+            fields.finish(boards).unwrap_err().errors.remove(0).detail
+        };
+        let expected = r#"`"8"` is a string: write 8 without quotes"#;
+        assert_eq!(detail(r#"[[1,2,3],[4,5,6],[7,"8",0]]"#), expected);
+        assert_eq!(detail(r#"[1,2,3,4,5,6,7,"8",0]"#), expected);
+        assert!(detail(r#"[[1,2],["x",0]]"#).starts_with("not a tile"));
+        assert!(detail(r#"{"board": "[[1,2],[3,0]]"}"#).starts_with("this looks like JSON"));
+    }
+
+    #[test]
+    fn a_long_text_is_rejected_before_it_is_split() {
+        let text = |cells: usize| format!("\"{}\"", "1 ".repeat(cells));
+        let too_long = (ErrorKind::InvalidBoard, vec![("/board".to_owned(), "side-out-of-range")]);
+        assert_eq!(read(&text(MAX_TEXT)).unwrap_err(), too_long);
+        let padded = format!("\"{}1 2/3 0{}\"", " ".repeat(MAX_TEXT), " ".repeat(MAX_TEXT));
+        assert!(read(&padded).is_ok());
+    }
+
+    #[test]
+    fn a_goal_of_another_size_or_with_other_tiles_is_a_mismatch() {
+        for goal in ["[[1,2,3],[4,5,0]]", "[1,2,3,4,5,0]", "[[1,2],[9,0]]", r#""1 2/3 4/5 0""#] {
+            let (kind, _) = read(&format!(r#"{{"board": [[1,2],[3,0]], "goal": {goal}}}"#)).unwrap_err();
+            assert_eq!(kind, ErrorKind::GoalMismatch, "{goal}");
+        }
+        let (kind, _) = read(r#"{"board": [[1,2],[3,0]], "goal": [[1,1],[3,0]]}"#).unwrap_err();
+        assert_eq!(kind, ErrorKind::InvalidBoard);
+        let (kind, _) = read(r#"{"board": [[1,2],[3,0]], "goal": "snake"}"#).unwrap_err();
+        assert_eq!(kind, ErrorKind::InvalidRequest);
+    }
+}

@@ -1,0 +1,103 @@
+//! The errors of a request, collected for one problem document.
+
+use crate::row_error::{ErrorKind, FieldError, RowError, sentence};
+
+/// The problem kinds of requests with errors, the most severe first.
+const MOST_SEVERE_FIRST: [ErrorKind; 5] = [
+    ErrorKind::InvalidRequest,
+    ErrorKind::InvalidParameter,
+    ErrorKind::InvalidBoard,
+    ErrorKind::GoalMismatch,
+    ErrorKind::UnsupportedCombination,
+];
+
+/// Counts all errors, and keeps the first [`RowError::MAX_ERRORS`]. A hostile body has tens of thousands.
+#[derive(Debug, Default)]
+pub(crate) struct Errors {
+    listed: Vec<(ErrorKind, FieldError)>,
+    count: usize,
+    most_severe: Option<ErrorKind>,
+}
+
+impl Errors {
+    /// Adds an error of this kind. `error` is called only if the error is kept.
+    pub(crate) fn add(&mut self, kind: ErrorKind, error: impl FnOnce() -> FieldError) {
+        self.count(1, kind);
+        if self.listed.len() < RowError::MAX_ERRORS {
+            self.listed.push((kind, error()));
+        }
+    }
+
+    /// Adds the errors of the object at the pointer `at`. `kind` is the problem kind of the value that contains the
+    /// object.
+    pub(crate) fn add_all_within(&mut self, at: &str, kind: ErrorKind, inner: Self) {
+        // An error in JSON inside a query is an error of a parameter.
+        let kind_of = |of| if of == ErrorKind::InvalidRequest { kind } else { of };
+        if let Some(most_severe) = inner.most_severe {
+            self.count(inner.count - inner.listed.len(), kind_of(most_severe));
+        }
+        for (of, mut error) in inner.listed {
+            self.add(kind_of(of), || {
+                error.pointer.insert_str(0, at);
+                error
+            });
+        }
+    }
+
+    fn count(&mut self, errors: usize, kind: ErrorKind) {
+        let severity = |kind| MOST_SEVERE_FIRST.iter().position(|of| *of == kind).unwrap_or(MOST_SEVERE_FIRST.len());
+        self.count += errors;
+        if self.most_severe.is_none_or(|most| severity(kind) < severity(most)) {
+            self.most_severe = Some(kind);
+        }
+    }
+
+    /// The problem of the most severe kind, with the kept errors; `None` without errors.
+    pub(crate) fn into_problem(self) -> Option<RowError> {
+        let detail = match self.listed.as_slice() {
+            [(_, only)] => sentence(&only.detail),
+            listed if listed.len() < self.count => {
+                format!("The request has {} errors. The first {} are listed.", self.count, listed.len())
+            }
+            listed => format!("The request has {} errors.", listed.len()),
+        };
+        let errors = self.listed.into_iter().map(|(_, error)| error).collect();
+        Some(RowError::new(self.most_severe?, detail).with_errors(errors))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_beyond_the_maximum_are_counted_and_not_formatted() {
+        let mut errors = Errors::default();
+        for at in 0..RowError::MAX_ERRORS {
+            errors.add(ErrorKind::InvalidBoard, || FieldError::new(format!("/{at}"), "wrong-type", "wrong"));
+        }
+        errors.add(ErrorKind::InvalidRequest, || panic!("it is formatted"));
+        errors.add(ErrorKind::GoalMismatch, || panic!("it is formatted"));
+        let problem = errors.into_problem().unwrap();
+        assert_eq!(problem.kind, ErrorKind::InvalidRequest);
+        assert_eq!(problem.errors.len(), RowError::MAX_ERRORS);
+        assert_eq!(problem.detail, "The request has 22 errors. The first 20 are listed.");
+    }
+
+    #[test]
+    fn errors_of_an_object_are_errors_of_its_place() {
+        let mut inner = Errors::default();
+        for _ in 0..30 {
+            inner.add(ErrorKind::InvalidRequest, || FieldError::new("/weight", "wrong-type", "wrong"));
+        }
+        let mut errors = Errors::default();
+        errors.add_all_within("/methods/3", ErrorKind::InvalidParameter, inner);
+        let problem = errors.into_problem().unwrap();
+        assert_eq!(
+            (problem.kind, problem.errors[0].pointer.as_str()),
+            (ErrorKind::InvalidParameter, "/methods/3/weight")
+        );
+        assert!(problem.detail.contains(" 30 errors"), "{}", problem.detail);
+        assert!(Errors::default().into_problem().is_none());
+    }
+}

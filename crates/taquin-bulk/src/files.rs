@@ -1,0 +1,134 @@
+//! Storage of jobs: files that are created once, complete, and never changed.
+
+use std::fmt;
+use std::io::{self, BufRead, Write};
+use std::path::PathBuf;
+use std::time::SystemTime;
+
+/// Storage for the files of a job. Any number of processes may use it at once.
+///
+/// The methods block until the storage has responded.
+pub trait Files: fmt::Debug + Send + Sync {
+    /// Path or URL of a file, for messages. The empty name stands for the whole storage.
+    fn path_of(&self, name: &str) -> PathBuf;
+
+    /// Creates the folder of this name and missing parent folders. A file needs the folder of its name.
+    ///
+    /// # Errors
+    /// Errors of the storage.
+    fn create_folder(&self, name: &str) -> io::Result<()>;
+
+    /// Creates a file with the content that `write` writes, unless a file of this name exists. In either case the file
+    /// is durable.
+    ///
+    /// # Errors
+    /// Errors of the storage and of `write`. The name then has no file, or the previous file.
+    fn put_with(&self, name: &str, write: &mut WriteFile<'_>) -> io::Result<Created>;
+
+    /// Creates a file, unless a file of this name exists.
+    ///
+    /// # Errors
+    /// Errors of [`put_with`](Self::put_with).
+    fn put(&self, name: &str, bytes: &[u8]) -> io::Result<Created> {
+        self.put_with(name, &mut |file| file.write_all(bytes))
+    }
+
+    /// Reads a file of at most `most` bytes; `None` if the file is missing.
+    ///
+    /// # Errors
+    /// Errors of the storage, and [`io::ErrorKind::InvalidData`] if the file is larger or not a regular file.
+    fn get_within(&self, name: &str, most: u64) -> io::Result<Option<Vec<u8>>>;
+
+    /// Reads a file of at most [`SMALL_FILE`] bytes; `None` if the file is missing.
+    ///
+    /// # Errors
+    /// Errors of [`get_within`](Self::get_within).
+    fn get(&self, name: &str) -> io::Result<Option<Vec<u8>>> {
+        self.get_within(name, SMALL_FILE)
+    }
+
+    /// Opens a file for reading from its start; `None` if the file is missing.
+    ///
+    /// # Errors
+    /// Errors of the storage.
+    fn open(&self, name: &str) -> io::Result<Option<Box<dyn BufRead + Send>>>;
+
+    /// Creation time of a file, by the clock of the storage; `None` if the file is missing.
+    ///
+    /// # Errors
+    /// Errors of the storage.
+    fn created_at(&self, name: &str) -> io::Result<Option<SystemTime>>;
+
+    /// Length of a file in bytes; `None` if the file is missing.
+    ///
+    /// # Errors
+    /// Errors of the storage.
+    fn length(&self, name: &str) -> io::Result<Option<u64>>;
+
+    /// Calls `visit` with the name of each file in a folder that is greater than `after`, in any order. The names are
+    /// relative to the folder. A missing folder has no files.
+    ///
+    /// # Errors
+    /// Errors of the storage.
+    fn list_after(&self, folder: &str, after: &str, visit: &mut dyn FnMut(&str)) -> io::Result<()>;
+
+    /// Calls `visit` with the name of each file in a folder, as [`list_after`](Self::list_after).
+    ///
+    /// # Errors
+    /// Errors of the storage.
+    fn list(&self, folder: &str, visit: &mut dyn FnMut(&str)) -> io::Result<()> {
+        self.list_after(folder, "", visit)
+    }
+
+    /// Calls `visit` with the name of each folder in a folder, in any order. The names are relative to the parent
+    /// folder. A missing folder has no folders. In storage where a folder is only a prefix of names, a folder without
+    /// files is missing.
+    ///
+    /// # Errors
+    /// Errors of the storage.
+    fn list_folders(&self, folder: &str, visit: &mut dyn FnMut(&str)) -> io::Result<()>;
+
+    /// Removes the file or folder of this name, durably.
+    ///
+    /// # Errors
+    /// Errors of the storage.
+    fn remove(&self, name: &str) -> io::Result<()>;
+
+    /// Removes a folder with its content, if the folder exists. After an error or a loss of power, some of the content
+    /// may remain.
+    ///
+    /// # Errors
+    /// Errors of the storage.
+    fn remove_folder(&self, name: &str) -> io::Result<()>;
+
+    /// Removes temporary files that killed processes left in a folder. A missing folder has no such files.
+    ///
+    /// # Errors
+    /// Errors of the storage.
+    fn clean(&self, folder: &str) -> io::Result<()>;
+}
+
+/// Maximum size of a descriptive file in bytes, such as `spec.json`.
+pub const SMALL_FILE: u64 = 1 << 20;
+
+/// Creates the error of a file with invalid content.
+pub fn invalid(what: impl Into<String>) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, what.into())
+}
+
+/// Creates the error of a file that has more than `most` bytes.
+pub fn too_long(most: u64) -> io::Error {
+    invalid(format!("the file has more than {most} bytes, the most of its kind"))
+}
+
+/// Writes the content of a file.
+pub type WriteFile<'w> = dyn FnMut(&mut dyn Write) -> io::Result<()> + 'w;
+
+/// Result of creating a file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Created {
+    /// The file was created.
+    New,
+    /// A file of this name existed, and remains unchanged.
+    Existed,
+}

@@ -1,0 +1,126 @@
+//! Labels many sliding-tile puzzles: rows of boards, recipes of random boards, and jobs as files.
+//!
+//! ```
+//! use std::convert::Infallible;
+//! use taquin_bulk::{BatchSolver, LabelControl, LabelLimits, LabelledRow, Recipe, RequestedLimits, Want, label_rows};
+//! use taquin_solver::{Board, LazyTables, Size};
+//!
+//! let goal = Board::blank_last(Size::try_from((3, 3))?);
+//! let recipe = Recipe::try_new(goal, "seed", 100)?;
+//! let tables = LazyTables::default();
+//! let limits = LabelLimits::of(RequestedLimits::default(), 64 << 20);
+//! let mut solver = BatchSolver::new(&tables, Want::Length, limits);
+//! let rows = (0..recipe.count()).map(|index| (index, Ok::<_, Infallible>(recipe.board(index))));
+//! let mut longest = 0;
+//! label_rows(rows, &mut solver, LabelControl::default(), |_, row| {
+//!     if let LabelledRow::Solved(_, label) = row {
+//!         longest = longest.max(label.length);
+//!     }
+//!     Ok::<_, Infallible>(())
+//! })?;
+//! assert!(longest > 20);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! [`label_rows`] is the one loop that labels rows. A source yields puzzles or row errors; a sink takes the labels. A
+//! job ([`StoredJob`]) stores labels in [`Files`], such as a directory. A *chunk* is a range of boards that is labelled
+//! at a time; a *part* is the file with the labels of a chunk; a *shard* is every n-th chunk, for one of n processes. A
+//! part is a pure function of the job's description and the number of the chunk. Files are created once and never
+//! changed, so the existing files are the state of the job (docs/adr/0023).
+//!
+//! Each module uses only modules below it:
+//!
+//! - `card`: the data set card `README.md`
+//! - `check`: checks of a job's files and of a sample of its labels
+//! - `manifest`: `end.json`, the list of the parts of a complete job
+//! - `runner`: makes the parts of a job on threads of this process
+//! - `stored_job`: the files of a job
+//! - `chunk_size`: boards of a chunk, from the cost of a sample
+//! - `spec`: the description of a job
+//! - `input`: boards of an input, packed
+//! - `input_problems`: the errors of invalid rows of an input
+//! - `input_files`: the files of an input, and the list of their digests
+//! - [`rows`]: lines of JSON or CSV as puzzles, and labels as lines
+//! - [`fields`]: reads the fields of a row or of a request, and reports all errors at once
+//! - `recipe`: random boards from a seed
+//! - `lines`: labels as JSON and CSV
+//! - `parquet_file`: labels as Parquet, in builds with the feature `parquet`
+//! - `label_rows`: the loop that labels rows
+//! - `batch_solver`: labels boards of any goals
+//! - `part`: the file of a chunk
+//! - `row_error`: the errors of a row
+//! - `label`: the label of a board, and the limits of its search
+//! - [`test_files`]: implementations of `Files` for tests
+//! - `directory`: `Files` in a directory
+//! - `new_file`: files that are written under temporary names
+//! - `directory_lock`: which processes use a directory
+//! - `folder`: `Files` in a folder of other `Files`
+//! - `file_system`: opens and compares regular files
+//! - `files`: the trait `Files`, files that are created once
+//! - `sealed`: digests, and checksums at the end of text files
+//! - `ordered`: work on several threads, with results in order
+
+// Tests may unwrap and print. `expect` names the reason why it cannot fail.
+#![cfg_attr(not(test), warn(clippy::too_many_lines, clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr))]
+
+mod batch_solver;
+mod card;
+mod check;
+mod chunk_size;
+mod directory;
+mod directory_lock;
+pub mod fields;
+mod file_system;
+mod files;
+mod folder;
+mod input;
+mod input_files;
+mod input_problems;
+mod label;
+mod label_rows;
+mod lines;
+mod manifest;
+mod new_file;
+mod ordered;
+#[cfg(feature = "parquet")]
+mod parquet_file;
+mod part;
+mod recipe;
+mod row_error;
+pub mod rows;
+mod runner;
+mod sealed;
+mod spec;
+mod stored_job;
+pub mod test_files;
+
+pub use batch_solver::{BatchSolver, LoadedTables};
+pub use card::data_set_card;
+pub use check::{Check, CheckFinding, check};
+pub use chunk_size::{SampledBoards, chunk_of_cost, chunk_size, cost_of_board};
+pub use directory::Directory;
+pub use directory_lock::{DIRECTORY_LOCK, DirectoryLock, DirectoryUse, OutputLock, canonical};
+pub use file_system::{if_found, is_same_file, open_regular, sync_folder_of};
+pub use files::{Created, Files, SMALL_FILE, WriteFile, invalid, too_long};
+pub use folder::Folder;
+pub use input::{INPUT_PART_ROWS, InputBoards, InputPartError, InputRecord, InputWriter, decode_input_part};
+pub use input_files::SPEC;
+pub use input_problems::{InputProblems, InputProblemsWriter, StoredProblems};
+pub use label::{FailureObserver, Label, LabelControl, LabelError, LabelLimits, RequestedLimits, Want};
+pub use label_rows::{LabelledRow, RowsEnd, label_rows};
+pub use lines::{CsvColumns, board_json, label_json};
+pub use manifest::{EndState, JobEnd, Manifest, ManifestPart, Totals};
+pub use new_file::{NewFile, is_temporary};
+pub use ordered::map_in_order;
+#[cfg(feature = "parquet")]
+pub use parquet_file::{DataFile, ParquetColumns, ParquetFile, ParquetRow, ParquetRows, data_files};
+pub use part::{MAX_ROWS, Part, PartError, PartHeader, Row};
+pub use recipe::{Recipe, RecipeError, Seeded, board_of_seed};
+pub use row_error::{ErrorKind, FieldError, ProblemDocument, RowError, counted, parity, reason, sentence};
+pub use runner::{Progress, Resources, RunEnd, Shard, label_boards, label_chunk, run};
+pub use sealed::{
+    FormatError, SealError, SealWriter, check_lines, check_seal, hex, read_sealed, seal, seal_of_lines, sha256_hex,
+    unhex, unseal,
+};
+pub use spec::{JobBoards, JobSpec, SpecError};
+pub use stored_job::{JobError, JobRows, StoredJob};

@@ -1,0 +1,277 @@
+//! Errors of a row, or of the fields of a request.
+
+use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
+use serde_json::Value;
+use taquin_solver::{PuzzleError, Reachability};
+
+/// One error in the fields of a row or of a request.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct FieldError {
+    /// RFC 6901 pointer into the row or the request, such as `/board/1/2`; empty for the whole.
+    pub pointer: String,
+    /// A code from the closed list of the contract.
+    pub code: &'static str,
+    /// The error in a sentence.
+    pub detail: String,
+}
+
+impl FieldError {
+    /// Creates an error at `pointer`.
+    pub fn new(pointer: impl Into<String>, code: &'static str, detail: impl Into<String>) -> Self {
+        Self { pointer: pointer.into(), code, detail: detail.into() }
+    }
+}
+
+/// Kind of the error of a row.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ErrorKind {
+    /// The text is not JSON, or not UTF-8.
+    MalformedJson,
+    /// A parameter of a query is wrong.
+    InvalidParameter,
+    /// A field is wrong.
+    InvalidRequest,
+    /// The board is wrong.
+    InvalidBoard,
+    /// The goal does not fit the board.
+    GoalMismatch,
+    /// The options conflict.
+    UnsupportedCombination,
+    /// The goal cannot be reached.
+    Unsolvable,
+    /// The text is too long.
+    ContentTooLarge,
+    /// A bug.
+    Internal,
+}
+
+impl ErrorKind {
+    /// All kinds.
+    pub const ALL: [Self; 9] = [
+        Self::MalformedJson,
+        Self::InvalidParameter,
+        Self::InvalidRequest,
+        Self::InvalidBoard,
+        Self::GoalMismatch,
+        Self::UnsupportedCombination,
+        Self::Unsolvable,
+        Self::ContentTooLarge,
+        Self::Internal,
+    ];
+
+    /// Name of the problem type, as in `/problems/invalid-board`.
+    pub const fn slug(self) -> &'static str {
+        self.row().0
+    }
+
+    /// Status of a response with the problem.
+    pub const fn status(self) -> u16 {
+        self.row().1
+    }
+
+    /// Title of the problem type.
+    pub const fn title(self) -> &'static str {
+        self.row().2
+    }
+
+    const fn row(self) -> (&'static str, u16, &'static str) {
+        match self {
+            Self::MalformedJson => ("malformed-json", 400, "The body cannot be read"),
+            Self::InvalidParameter => ("invalid-parameter", 400, "A query parameter is not valid"),
+            Self::InvalidRequest => ("invalid-request", 422, "The request is not valid"),
+            Self::InvalidBoard => ("invalid-board", 422, "The board is not valid"),
+            Self::GoalMismatch => ("goal-mismatch", 422, "Board and goal have different sizes"),
+            Self::UnsupportedCombination => ("unsupported-combination", 422, "These options cannot be combined"),
+            Self::Unsolvable => ("unsolvable", 422, "The goal cannot be reached"),
+            Self::ContentTooLarge => ("content-too-large", 413, "The body is too large"),
+            Self::Internal => ("internal", 500, "Internal server error"),
+        }
+    }
+}
+
+/// The error of a row: the content of a problem document (RFC 9457).
+#[derive(Clone, PartialEq, Debug)]
+pub struct RowError {
+    /// Kind of the error, which determines status and title.
+    pub kind: ErrorKind,
+    /// The cause, and advice.
+    pub detail: String,
+    /// The errors of fields, at most [`RowError::MAX_ERRORS`].
+    pub errors: Vec<FieldError>,
+    /// Extension members, in the order of the document.
+    pub members: Vec<(&'static str, Value)>,
+}
+
+impl RowError {
+    /// Maximum number of errors in a document.
+    pub const MAX_ERRORS: usize = 20;
+
+    /// Creates an error without errors of fields or extension members.
+    pub fn new(kind: ErrorKind, detail: impl Into<String>) -> Self {
+        Self { kind, detail: detail.into(), errors: Vec::new(), members: Vec::new() }
+    }
+
+    /// Creates an internal error. The caller has logged the cause.
+    pub fn internal() -> Self {
+        Self::new(
+            ErrorKind::Internal,
+            "Internal error. Please report it with the request id; the log has the cause under that id.",
+        )
+    }
+
+    /// Sets the errors of fields, and drops errors beyond [`RowError::MAX_ERRORS`].
+    #[must_use]
+    pub fn with_errors(mut self, mut errors: Vec<FieldError>) -> Self {
+        errors.truncate(Self::MAX_ERRORS);
+        self.errors = errors;
+        self
+    }
+
+    /// Adds an extension member. Its name must not be the name of a common member.
+    #[must_use]
+    pub fn with_member(mut self, name: &'static str, value: impl Serialize) -> Self {
+        self.members.push((name, serde_json::to_value(value).unwrap_or(Value::Null)));
+        self
+    }
+
+    /// The error in one line: its detail, and the errors of fields if there are several.
+    pub fn to_line(&self) -> String {
+        let errors = self.errors.iter().filter(|_| self.errors.len() > 1);
+        let errors = errors.map(|error| format!(" {}: {}.", error.pointer, error.detail));
+        format!("{}{}", self.detail, errors.collect::<String>())
+    }
+}
+
+/// Converts the error of start and goal to `unsolvable`, with the members of a `/solvable` response, or to
+/// `goal-mismatch`.
+impl From<PuzzleError> for RowError {
+    fn from(error: PuzzleError) -> Self {
+        match error {
+            PuzzleError::Unreachable(reachability) => unsolvable(&reachability),
+            differ @ PuzzleError::ShapesDiffer { .. } => {
+                Self::new(ErrorKind::GoalMismatch, sentence(&differ.to_string()))
+            }
+        }
+    }
+}
+
+fn unsolvable(reachability: &Reachability) -> RowError {
+    RowError::new(ErrorKind::Unsolvable, sentence(&reachability.to_string()))
+        .with_member("solvable", false)
+        .with_member("reason", reason(reachability))
+        .with_member("inversions", reachability.inversions)
+        .with_member("permutation_parity", parity(reachability))
+        .with_member("blank_distance", reachability.blank_distance)
+}
+
+/// The contract's code for an unreachable goal; `None` if it is reachable.
+pub fn reason(reachability: &Reachability) -> Option<&'static str> {
+    (!reachability.is_reachable()).then_some("parity")
+}
+
+/// The contract's code for the parity of the permutation.
+pub fn parity(reachability: &Reachability) -> &'static str {
+    if reachability.odd_permutation { "odd" } else { "even" }
+}
+
+/// Capitalizes the first letter of a text and ends it with a period.
+pub fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map_or_else(String::new, |first| first.to_uppercase().collect());
+    let end = if text.ends_with(['.', '?']) { "" } else { "." };
+    format!("{first}{}{end}", letters.as_str())
+}
+
+/// Formats a number with its noun, such as "1 move" or "2 moves".
+pub fn counted(count: impl Into<u64>, noun: &str) -> String {
+    match count.into() {
+        1 => format!("1 {noun}"),
+        count => format!("{count} {noun}s"),
+    }
+}
+
+/// Serializes the error as a problem document without the path and the id of a request.
+impl Serialize for RowError {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { kind, detail, errors, members } = self;
+        ProblemDocument {
+            slug: kind.slug(),
+            title: kind.title(),
+            status: kind.status(),
+            detail,
+            request: None,
+            errors,
+            members,
+        }
+        .serialize(serializer)
+    }
+}
+
+/// The members of a problem document (RFC 9457), in their order.
+#[derive(Clone, Copy, Debug)]
+pub struct ProblemDocument<'a> {
+    /// Name of the problem type.
+    pub slug: &'a str,
+    /// Title of the problem type.
+    pub title: &'a str,
+    /// Status of the response.
+    pub status: u16,
+    /// Cause and advice.
+    pub detail: &'a str,
+    /// Path and id of the request, if there is one.
+    pub request: Option<(&'a str, &'a str)>,
+    /// Errors of fields.
+    pub errors: &'a [FieldError],
+    /// Extension members.
+    pub members: &'a [(&'static str, Value)],
+}
+
+impl Serialize for ProblemDocument<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { slug, title, status, detail, request, errors, members } = self;
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("type", &format_args!("/problems/{slug}"))?;
+        map.serialize_entry("title", title)?;
+        map.serialize_entry("status", status)?;
+        map.serialize_entry("detail", detail)?;
+        if let Some((instance, request_id)) = request {
+            map.serialize_entry("instance", instance)?;
+            map.serialize_entry("request_id", request_id)?;
+        }
+        if !errors.is_empty() {
+            map.serialize_entry("errors", errors)?;
+        }
+        for (name, value) in *members {
+            map.serialize_entry(name, value)?;
+        }
+        map.end()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_document_has_the_members_of_rfc_9457_then_its_own_in_order() {
+        let error = RowError::new(ErrorKind::InvalidRequest, "It is wrong.")
+            .with_errors(vec![FieldError::new("/limits/time_ms", "out-of-range", "Too small.")])
+            .with_member("limit", "time");
+        let text = serde_json::to_string(&error).unwrap();
+        assert_eq!(
+            text,
+            r#"{"type":"/problems/invalid-request","title":"The request is not valid","status":422,"#.to_owned()
+                + r#""detail":"It is wrong.","#
+                + r#""errors":[{"pointer":"/limits/time_ms","code":"out-of-range","detail":"Too small."}],"#
+                + r#""limit":"time"}"#
+        );
+    }
+
+    #[test]
+    fn at_most_twenty_errors_are_listed() {
+        let errors = (0..30).map(|n| FieldError::new(format!("/{n}"), "wrong-type", "")).collect();
+        let error = RowError::new(ErrorKind::InvalidRequest, "").with_errors(errors);
+        assert_eq!((error.errors.len(), error.errors[19].pointer.as_str()), (20, "/19"));
+    }
+}

@@ -1,0 +1,17 @@
+//! Rows of a batch: boards as lines of JSON or CSV, and labels as lines of JSON.
+//!
+//! A row is a line. Blank lines are skipped. An invalid line is a row with a problem, and does not affect later rows.
+
+mod columns;
+mod labels;
+mod options;
+mod plain_row;
+mod reader;
+mod written;
+
+pub use columns::CsvInput;
+pub use labels::LabelLines;
+pub use options::{RowGoal, RowOptions};
+pub use reader::read_rows;
+pub use reader::{InputRow, MAX_LINE, RowFormat, RowReader};
+pub use written::{goal_mismatch, other_goal, row_json, stored_problem, unserved};

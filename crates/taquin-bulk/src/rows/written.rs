@@ -1,0 +1,80 @@
+//! The result of a row as a line of JSON.
+
+use std::io::Write;
+
+use taquin_solver::{Board, Size};
+
+use crate::label::{Label, Want};
+use crate::lines::label_json;
+
+use crate::row_error::{ErrorKind, FieldError, RowError};
+
+/// Appends the line of a row: its line number and id, and its label or its problem.
+pub fn row_json(line: u64, id: Option<&[u8]>, row: Result<&Label, &RowError>, want: Want, out: &mut Vec<u8>) {
+    let _ = write!(out, "{{\"line\":{line},");
+    if let Some(id) = id {
+        out.extend_from_slice(b"\"id\":");
+        out.extend_from_slice(id);
+        out.push(b',');
+    }
+    match row {
+        Ok(label) => label_json(label, want, out),
+        Err(problem) => {
+            let _ = write!(out, "\"status\":{},\"problem\":", problem.kind.status());
+            let _ = serde_json::to_writer(&mut *out, problem);
+        }
+    }
+    out.extend_from_slice(b"}\n");
+}
+
+/// The line of an invalid row of a stored input: the output of [`row_json`] with the member `index` in front.
+pub fn stored_problem(index: u64, line: u64, id: Option<&[u8]>, problem: &RowError) -> Vec<u8> {
+    let mut out = format!("{{\"index\":{index},").into_bytes();
+    let mut row = Vec::new();
+    row_json(line, id, Err(problem), Want::Length, &mut row);
+    out.extend_from_slice(&row[1..]);
+    out
+}
+
+/// The problem of a row whose goal differs from the goal of the job.
+pub fn other_goal(own: &Board, of_all: &Board) -> RowError {
+    let detail = format!("a job has boards of one goal: that of the first board is {of_all}, and this one's is {own}");
+    goal_mismatch(&detail)
+}
+
+/// The problem of a row that does not fit the other rows.
+pub fn goal_mismatch(detail: &str) -> RowError {
+    let error = FieldError::new("/board", "goal-mismatch", detail);
+    RowError::new(ErrorKind::GoalMismatch, format!("This row is left out: {detail}.")).with_errors(vec![error])
+}
+
+/// The problem of a row whose board is too large for the kind of labels.
+pub fn unserved(size: Size) -> RowError {
+    let detail = format!("`next` needs proven lengths, which are known on boards of up to 16 cells, not on {size}");
+    let error = FieldError::new("/want", "unsupported", detail.clone());
+    RowError::new(ErrorKind::UnsupportedCombination, format!("{detail}.")).with_errors(vec![error])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(id: Option<&[u8]>, row: Result<&Label, &RowError>) -> serde_json::Value {
+        let mut out = Vec::new();
+        row_json(3, id, row, Want::Length, &mut out);
+        assert_eq!(out.pop(), Some(b'\n'));
+        serde_json::from_slice(&out).unwrap()
+    }
+
+    #[test]
+    fn a_row_has_a_label_or_a_problem() {
+        let label = Label { lower_bound: 5, length: 5, next: None, expanded: None, path: None };
+        let solved = serde_json::json!({"line": 3, "id": "a", "length": 5, "optimal": true});
+        assert_eq!(line(Some(b"\"a\""), Ok(&label)), solved);
+        let size = Size::try_from((5, 5)).unwrap();
+        let failed = line(None, Err(&unserved(size)));
+        assert_eq!((&failed["line"], &failed["status"]), (&3.into(), &422.into()));
+        assert_eq!(failed["problem"]["errors"][0]["pointer"], "/want");
+        assert!(failed["problem"].get("instance").is_none() && failed.get("id").is_none());
+    }
+}

@@ -1,0 +1,144 @@
+//! A begun chunk, and its memory.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use taquin_bulk::{JobBoards, JobError, JobRows, JobSpec, Part, StoredJob, Want};
+use taquin_solver::BoardCodec;
+
+/// A chunk whose part is not stored yet.
+pub(crate) struct BegunChunk {
+    pub(crate) number: u64,
+    /// Boards without a label so far.
+    pub(crate) rows: JobRows,
+    pub(crate) part: Part,
+    /// Rows of the part that failed.
+    pub(crate) failed: u64,
+    pub(crate) since: Instant,
+    _memory: ChunkMemory,
+}
+
+/// Counts the memory of begun chunks, of all owners and of one.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ChunkBudget {
+    all: Arc<AtomicU64>,
+    own: Arc<AtomicU64>,
+}
+
+/// Memory reserved for a begun chunk. Dropping releases it.
+pub(crate) struct ChunkMemory {
+    budget: ChunkBudget,
+    bytes: u64,
+}
+
+/// Memory limit of all begun chunks, in bytes.
+const MAX_BYTES: u64 = 64 << 20;
+
+impl BegunChunk {
+    /// Begins a chunk. Fails if its boards cannot be read.
+    pub(crate) fn new(job: &StoredJob, number: u64, memory: ChunkMemory) -> Result<Self, JobError> {
+        let rows = job.boards(job.spec().boards_of(number))?;
+        Ok(Self { number, rows, part: Part::new(job.spec().want), failed: 0, since: Instant::now(), _memory: memory })
+    }
+}
+
+impl ChunkBudget {
+    /// The budget of another owner.
+    pub(crate) fn of_owner(&self) -> Self {
+        Self { all: Arc::clone(&self.all), own: Arc::default() }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn is_used(&self) -> bool {
+        self.all.load(Ordering::Relaxed) > 0
+    }
+
+    /// Reserves memory if enough is free, or if the owner has no begun chunk.
+    pub(crate) fn take(&self, spec: &JobSpec) -> Option<ChunkMemory> {
+        let bytes = bytes_of(spec);
+        let fitting = |all: u64| Some(all + bytes).filter(|all| *all <= MAX_BYTES);
+        // Each check reserves atomically, since threads call this concurrently.
+        if self.all.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fitting).is_ok() {
+            self.own.fetch_add(bytes, Ordering::Relaxed);
+        } else if self.own.compare_exchange(0, bytes, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
+            self.all.fetch_add(bytes, Ordering::Relaxed);
+        } else {
+            return None;
+        }
+        Some(ChunkMemory { budget: self.clone(), bytes })
+    }
+}
+
+impl Drop for ChunkMemory {
+    fn drop(&mut self) {
+        self.budget.all.fetch_sub(self.bytes, Ordering::Relaxed);
+        self.budget.own.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
+}
+
+/// Estimated memory of a chunk. A growing column may take twice the memory of its rows.
+fn bytes_of(spec: &JobSpec) -> u64 {
+    const LABEL: u64 = 16;
+    let size = spec.boards.goal().size();
+    // A byte holds four moves. A solution averages about half a move for each cell, row and column.
+    let solution = match spec.want {
+        Want::Moves => (size.cells() * (size.rows() + size.cols())) as u64 / 4,
+        Want::Length | Want::Bounds | Want::Next | Want::Expanded => 0,
+    };
+    let board = match &spec.boards {
+        JobBoards::Recipe(_) => 0,
+        JobBoards::Input(input) => BoardCodec::new(*input.goal()).board_bytes() as u64,
+    };
+    u64::from(spec.chunk) * (LABEL + solution + board)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use taquin_bulk::{Recipe, RequestedLimits};
+    use taquin_solver::heuristic::Tier;
+    use taquin_solver::{Board, Size};
+
+    /// A job whose chunks take 16 MiB.
+    fn spec() -> JobSpec {
+        let goal = Board::blank_last(Size::try_from((3, 3)).unwrap());
+        let boards = JobBoards::Recipe(Recipe::try_new(goal, "s", 1 << 30).unwrap());
+        let limits = RequestedLimits::default();
+        JobSpec { boards, want: Want::Length, limits, tables: Tier::Small, chunk: 1 << 20, version: String::new() }
+    }
+
+    #[test]
+    fn each_owner_may_begin_a_chunk_and_more_while_there_is_memory() {
+        let spec = spec();
+        let (one, mut held) = (ChunkBudget::default(), Vec::new());
+        while let Some(memory) = one.take(&spec) {
+            held.push(memory);
+        }
+        assert_eq!(held.len() as u64, MAX_BYTES / (16 << 20));
+        let other = one.of_owner();
+        let _first = other.take(&spec).expect("an owner may begin one");
+        assert!(other.take(&spec).is_none());
+        held.truncate(2);
+        assert!(one.take(&spec).is_some() && other.take(&spec).is_some());
+    }
+
+    #[test]
+    fn solutions_take_memory_too() {
+        assert_eq!(bytes_of(&spec()), 16 << 20);
+        assert_eq!(bytes_of(&JobSpec { want: Want::Moves, ..spec() }), 29 << 20);
+    }
+
+    #[test]
+    fn threads_that_take_memory_at_once_do_not_take_more_than_there_is() {
+        let spec = spec();
+        for _ in 0..200 {
+            let budget = ChunkBudget::default();
+            let taken: Vec<Option<ChunkMemory>> = std::thread::scope(|scope| {
+                let threads: Vec<_> = (0..8).map(|_| scope.spawn(|| budget.take(&spec))).collect();
+                threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+            });
+            assert_eq!(taken.into_iter().flatten().count() as u64, MAX_BYTES / (16 << 20));
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Arranges the work on unfinished jobs, here in this process or elsewhere.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use tokio::runtime::Handle;
+
+use super::begun_chunk::ChunkBudget;
+use super::id::JobOwner;
+use super::job::Job;
+use super::work::OwnerWork;
+use crate::service::{BulkHandle, BulkWork, Service};
+
+/// Arranges that the chunks of unfinished jobs are made.
+pub trait Dispatch: Debug + Send + Sync {
+    /// Starts all missing work of these jobs, and stops the work on any other job. The engine calls this every two
+    /// seconds and whenever a job was created or cancelled, on a thread that may block. The implementation logs errors;
+    /// the next call retries.
+    fn reconcile(&self, unfinished: &[Arc<Job>]);
+
+    /// True if anything works on jobs at present.
+    fn has_worker(&self) -> bool;
+
+    /// True if other processes make the chunks. Then only the store tells which chunks are done.
+    fn makes_elsewhere(&self) -> bool {
+        false
+    }
+}
+
+/// Makes the chunks of all owners' jobs in the bulk lane of the service. Each owner has one bulk work (docs/adr/0011).
+pub struct LocalDispatch {
+    service: Arc<Service>,
+    runtime: Handle,
+    budget: ChunkBudget,
+    owners: Mutex<HashMap<JobOwner, OwnerEntry>>,
+}
+
+/// An owner with unfinished jobs.
+struct OwnerEntry {
+    work: Arc<OwnerWork>,
+    /// Present while the work is registered.
+    handle: Option<BulkHandle>,
+}
+
+impl LocalDispatch {
+    /// A dispatch without jobs. Needs a tokio runtime.
+    pub fn new(service: &Arc<Service>) -> Self {
+        let (service, runtime) = (Arc::clone(service), Handle::current());
+        Self { service, runtime, budget: ChunkBudget::default(), owners: Mutex::default() }
+    }
+
+    fn entry(&self) -> OwnerEntry {
+        let work = OwnerWork::new(&self.service, &self.runtime, self.budget.of_owner());
+        OwnerEntry { work: Arc::new(work), handle: None }
+    }
+}
+
+impl Dispatch for LocalDispatch {
+    /// Registers the work of owners with unfinished jobs, and wakes it, since a full disk may have room again.
+    fn reconcile(&self, unfinished: &[Arc<Job>]) {
+        let mut owners = self.owners.lock();
+        for job in unfinished {
+            owners.entry(job.owner()).or_insert_with(|| self.entry()).work.add(job);
+        }
+        owners.retain(|_, entry| entry.work.has_unfinished());
+        for OwnerEntry { work, handle } in owners.values_mut() {
+            if work.take_abort() || work.is_blocked() {
+                *handle = None;
+            }
+            if work.is_blocked() {
+                continue;
+            }
+            match handle {
+                Some(handle) => handle.wake(),
+                None => match self.service.bulk(Arc::clone(work) as Arc<dyn BulkWork>) {
+                    Ok(registered) => *handle = Some(registered),
+                    Err(error) => tracing::debug!(target: "taquin::jobs", %error, "jobs wait for a thread"),
+                },
+            }
+        }
+    }
+
+    fn has_worker(&self) -> bool {
+        self.service.load().bulk > 0
+    }
+}
+
+impl fmt::Debug for LocalDispatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LocalDispatch").finish_non_exhaustive()
+    }
+}

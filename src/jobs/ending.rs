@@ -1,0 +1,164 @@
+//! Cancels and deletes jobs.
+
+use std::io;
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use taquin_bulk::JobError;
+use taquin_solver::named;
+use tracing::Level;
+
+use super::JobEngine;
+use super::id::{FolderName, JobId};
+use super::job::Job;
+use super::store::{Removal, report_useless};
+use super::view::JobState;
+
+/// Restricts a request to one effect.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ending {
+    /// Cancel an unfinished job.
+    Cancel,
+    /// Delete an ended job.
+    Delete,
+}
+
+named!(Ending { Cancel => "cancel", Delete => "delete" });
+
+/// Result of an ending.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ended {
+    /// The job has ended, and still exists.
+    Kept,
+    /// The job was deleted.
+    Deleted,
+    /// Another process had deleted the job.
+    Gone,
+    /// Nothing changed: the job's state does not allow this.
+    Refused(Ending),
+}
+
+impl JobEngine {
+    /// Cancels an unfinished job, or deletes an ended one. `only` restricts the call to one of both. Blocks.
+    ///
+    /// # Errors
+    /// [`JobError`] if the result cannot be stored.
+    pub fn end(&self, job: &Arc<Job>, only: Option<Ending>) -> Result<Ended, JobError> {
+        let was_ended = job.state().is_ended();
+        if !was_ended && self.store.is_shared() {
+            // Otherwise a stale process would store the end of a deleted job, and report it for the newer job with the
+            // same key.
+            if !self.store.names(job.id(), job.folder())? {
+                self.forget(job);
+                return Ok(Ended::Gone);
+            }
+            if only == Some(Ending::Delete) {
+                job.read_end()?;
+            }
+        }
+        match only {
+            None if was_ended => self.delete(job),
+            None => self.cancel(job).map(|()| Ended::Kept),
+            Some(Ending::Cancel) => {
+                if !was_ended {
+                    self.cancel(job)?;
+                }
+                // The job may have completed or failed concurrently.
+                Ok(if job.state() == JobState::Cancelled { Ended::Kept } else { Ended::Refused(Ending::Cancel) })
+            }
+            Some(Ending::Delete) if job.state().is_ended() => self.delete(job),
+            Some(Ending::Delete) => Ok(Ended::Refused(Ending::Delete)),
+        }
+    }
+
+    /// Cancels a job unless it has ended.
+    fn cancel(&self, job: &Job) -> Result<(), JobError> {
+        match job.cancel() {
+            // The store has the record, so only the files of the job are lost.
+            Err(error) if !error.is_temporary() && self.store.names(job.id(), job.folder())? => {
+                job.note_damage(&error)?;
+            }
+            cancelled => cancelled?,
+        }
+        self.wake.notify_one();
+        Ok(())
+    }
+
+    fn delete(&self, job: &Arc<Job>) -> Result<Ended, JobError> {
+        match self.remove(job)? {
+            Removal::ByAnother => return Err(self.file_error(io::ErrorKind::ResourceBusy.into())),
+            // By a concurrent request.
+            Removal::WasGone => {}
+            Removal::Done => {
+                tracing::event!(target: "taquin::jobs", Level::INFO, message = "job deleted", job.id = %job.id());
+            }
+        }
+        Ok(Ended::Deleted)
+    }
+
+    /// Records that a reader found damaged files. Returns false if the job was deleted meanwhile, so nothing is
+    /// damaged. Blocks.
+    ///
+    /// # Errors
+    /// [`JobError`] if the store cannot be read.
+    pub fn report_damage(&self, job: &Arc<Job>, damage: &JobError) -> Result<bool, JobError> {
+        let exists = self.store.names(job.id(), job.folder())?;
+        if exists {
+            job.report_damage(damage);
+        } else {
+            self.forget(job);
+        }
+        Ok(exists)
+    }
+
+    /// Checks the files behind some rows of a job; with `has_problems`, also the list of invalid rows. In a shared
+    /// store, where reading all parts may take long, it reads the first part and checks that the others exist. Blocks.
+    ///
+    /// # Errors
+    /// [`JobError`] if a file is missing or damaged, or the store fails.
+    pub fn check_rows(&self, job: &Job, parts: Range<u64>, has_problems: bool) -> Result<(), JobError> {
+        let read = if self.store.is_shared() { parts.start..parts.end.min(parts.start + 1) } else { parts.clone() };
+        job.stored().check_rows(read, has_problems)?;
+        if self.store.is_shared() && parts.end > parts.start + 1 {
+            let missing = job.stored().done()?.iter().position(|is_done| !is_done).map(|chunk| chunk as u64);
+            if let Some(missing) = missing.filter(|missing| parts.contains(missing)) {
+                return Err(job.stored().missing_part(missing));
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes the record of a job. Its files may be many, and are removed soon after.
+    pub(crate) fn remove(&self, job: &Arc<Job>) -> Result<Removal, JobError> {
+        let commit = self.commit.lock();
+        let removal = self.store.remove(job.id(), job.folder())?;
+        drop(commit);
+        if removal != Removal::ByAnother {
+            self.forget(job);
+        }
+        if removal == Removal::Done {
+            self.has_unnamed.fetch_or(!job.has_record(), Ordering::Relaxed);
+            self.removed.lock().push((job.id(), job.folder()));
+            self.removal.notify_one();
+        }
+        Ok(removal)
+    }
+
+    /// Removes the files of removed jobs. Remaining folders have no record, and are removed at a later start.
+    pub(crate) fn remove_files(&self) {
+        let next = || -> Option<(JobId, FolderName)> { self.removed.lock().pop() };
+        while let Some((id, folder)) = next()
+            && !*self.is_draining.borrow()
+        {
+            self.store.remove_files(id, folder);
+        }
+        if self.has_unnamed.swap(false, Ordering::Relaxed)
+            && !self.store.is_shared()
+            && let Err(error) = self.store.remove_unnamed(Duration::ZERO)
+        {
+            report_useless(&error);
+        }
+    }
+}

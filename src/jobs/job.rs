@@ -1,0 +1,428 @@
+//! One job of an engine: its state in this process, and its next step.
+
+mod end;
+mod remote;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant, SystemTime};
+
+use parking_lot::Mutex;
+use taquin_bulk::{EndState, JobEnd, JobError, StoredJob};
+use taquin_solver::Named;
+use tokio::sync::watch;
+
+use super::begun_chunk::{BegunChunk, ChunkMemory};
+use super::chunk_queue::{ChunkQueue, Taken};
+use super::id::{FolderName, JobId, JobOwner};
+use super::store::JobRecord;
+use super::time::later;
+use super::view::{JobCounts, JobState, JobView, WaitingFor};
+
+/// A job of an engine. Its files are authoritative; this is the state that a process keeps between slices.
+pub struct Job {
+    id: JobId,
+    record: JobRecord,
+    stored: StoredJob,
+    /// False if `record` is a placeholder for a damaged one.
+    has_record: bool,
+    /// False if the specification is damaged or unknown.
+    has_spec: bool,
+    /// Raised when the job ends.
+    cancel: AtomicBool,
+    progress: Mutex<JobProgress>,
+    /// Counts changes visible to clients.
+    changes: watch::Sender<u64>,
+}
+
+struct JobProgress {
+    making: Making,
+    phase: Phase,
+    chunks: ChunkQueue<Box<BegunChunk>>,
+    /// Start times of the begun chunks.
+    begun: BTreeMap<u64, Instant>,
+    counts: JobCounts,
+    blocked: Option<Blocked>,
+    /// The reason of a failure that is not stored yet.
+    failure: Option<String>,
+    /// Running and paused slices of the job.
+    slices: usize,
+    /// Time of the last listing of all parts.
+    listed: Instant,
+    /// Time when a slice last began or ended.
+    touched: Instant,
+    /// Times, with the number of boards done by then.
+    samples: VecDeque<(Instant, u64)>,
+}
+
+/// The maker of a job's chunks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Making {
+    /// This process.
+    Here,
+    /// Other processes.
+    Elsewhere,
+    /// Nobody here: the labels depend on another version of the solver, or on other tables.
+    OtherSolver,
+}
+
+enum Phase {
+    /// This process has done nothing yet.
+    New,
+    /// A slice counts the labels of stored parts.
+    Opening,
+    /// Slices make chunks.
+    Open,
+    Finalizing,
+    Ended {
+        end: JobEnd,
+        at: SystemTime,
+    },
+}
+
+/// An obstacle that stops a job.
+#[derive(Clone, Copy)]
+struct Blocked {
+    by: WaitingFor,
+    /// Time of the next attempt.
+    until: Option<Instant>,
+}
+
+/// The next step of a job.
+pub(crate) enum Step {
+    /// Count the labels of existing parts.
+    Open,
+    /// Continue a parked chunk.
+    GoOn(Box<BegunChunk>),
+    /// Begin a chunk with this memory.
+    Begin(u64, ChunkMemory),
+    /// Check all parts, and write the manifest.
+    Finish,
+    /// End the job as failed.
+    Fail(String),
+}
+
+/// Pause before a retry after a full disk.
+pub(crate) const DISK_RETRY: Duration = Duration::from_secs(if cfg!(test) { 1 } else { 2 });
+/// A job without a running slice for this time is reported as waiting.
+const IDLE: Duration = Duration::from_secs(1);
+/// Time span of the rate, and minimum number of samples.
+const RATE_TIME: Duration = Duration::from_secs(60);
+const RATE_SAMPLES: usize = 8;
+
+impl Job {
+    /// Loads a job from its files. A damaged record or specification makes it failed. Fails if the files cannot be
+    /// read.
+    pub(crate) fn load(
+        id: JobId,
+        record: JobRecord,
+        stored: StoredJob,
+        making: Making,
+        mut damage: Option<JobError>,
+    ) -> Result<Self, JobError> {
+        let (has_record, has_spec) = (!matches!(damage, Some(JobError::Record { .. })), damage.is_none());
+        stored.clean();
+        let spec = stored.spec();
+        let end = if has_spec { stored.end() } else { Ok(None) };
+        // Listing parts takes a request for each thousand.
+        let is_completed = matches!(&end, Ok(Some(end)) if end.totals.is_some());
+        let is_done = match if is_completed { Ok(Vec::new()) } else { stored.done() } {
+            Err(error) if !error.is_temporary() => {
+                damage.get_or_insert(error);
+                Vec::new()
+            }
+            is_done => is_done?,
+        };
+        let (chunks, done) = (ChunkQueue::new(&is_done), spec.boards_in(&is_done));
+        let stored_parts = chunks.done();
+        let is_elsewhere = making == Making::Elsewhere;
+        let failed = (!is_elsewhere && stored_parts == 0).then_some(0);
+        let counts = JobCounts { boards: spec.boards.count(), done, failed, parts: spec.chunks(), stored_parts };
+        let blocked = (making == Making::OtherSolver).then_some(Blocked { by: WaitingFor::Version, until: None });
+        let progress = JobProgress {
+            making,
+            phase: if stored_parts == 0 || is_elsewhere { Phase::Open } else { Phase::New },
+            chunks,
+            begun: BTreeMap::new(),
+            counts,
+            blocked,
+            failure: None,
+            slices: 0,
+            listed: Instant::now(),
+            touched: Instant::now(),
+            samples: VecDeque::new(),
+        };
+        let (cancel, progress) = (AtomicBool::new(false), Mutex::new(progress));
+        let changes = watch::Sender::new(0);
+        let job = Self { id, record, stored, has_record, has_spec, cancel, progress, changes };
+        match damage {
+            Some(damage) => job.note_damage(&damage)?,
+            None => job.note_end(end)?,
+        };
+        Ok(job)
+    }
+
+    /// The id.
+    pub fn id(&self) -> JobId {
+        self.id
+    }
+
+    /// True if the specification is readable.
+    pub fn has_spec(&self) -> bool {
+        self.has_spec
+    }
+
+    /// The files. Without a readable specification they contain no boards.
+    pub fn stored(&self) -> &StoredJob {
+        &self.stored
+    }
+
+    /// Changes with each change of state, counts or parts.
+    pub fn changes(&self) -> watch::Receiver<u64> {
+        self.changes.subscribe()
+    }
+
+    pub(crate) fn has_record(&self) -> bool {
+        self.has_record
+    }
+
+    /// True if this owner may see the job. Any owner may see a job with a damaged record, by its id: the job then shows
+    /// only the reason.
+    pub(crate) fn is_of(&self, owner: JobOwner) -> bool {
+        self.record.owner == owner || !self.has_record
+    }
+
+    /// The owner, in whose list the job appears.
+    pub fn owner(&self) -> JobOwner {
+        self.record.owner
+    }
+
+    pub(crate) fn created(&self) -> SystemTime {
+        self.record.created
+    }
+
+    /// The folder.
+    pub fn folder(&self) -> FolderName {
+        self.record.folder
+    }
+
+    /// Estimated core time of the whole job, in seconds.
+    pub fn core_seconds(&self) -> f64 {
+        self.record.core_seconds
+    }
+
+    /// A flag raised when the job ends.
+    pub(crate) fn cancel_flag(&self) -> &AtomicBool {
+        &self.cancel
+    }
+
+    /// The state.
+    pub fn state(&self) -> JobState {
+        self.progress.lock().state()
+    }
+
+    /// True if the job cannot make progress at present.
+    pub(crate) fn is_blocked(&self) -> bool {
+        let progress = self.progress.lock();
+        progress.is_blocked() && progress.slices == 0
+    }
+
+    /// Time of the end by the clock of the store.
+    pub(crate) fn ended(&self) -> Option<SystemTime> {
+        if let Phase::Ended { at, .. } = self.progress.lock().phase { Some(at) } else { None }
+    }
+
+    /// A snapshot for clients. `has_worker` tells whether any bulk work has a worker.
+    pub(crate) fn view(&self, keep: Duration, has_worker: bool) -> JobView {
+        let progress = self.progress.lock();
+        let (at, reason) = match &progress.phase {
+            Phase::Ended { end, at } => (Some(*at), end.reason.clone()),
+            _ => (None, None),
+        };
+        JobView {
+            id: self.id,
+            state: progress.state(),
+            created: self.record.created,
+            // The clock of a file system lags by milliseconds, and the store has a clock of its own.
+            ended: at.map(|at| at.max(self.record.created)),
+            expires: at.map(|at| later(at, keep)),
+            folder: self.has_record.then_some(self.record.folder),
+            spec: self.has_spec.then(|| self.stored.spec().clone()),
+            counts: progress.counts,
+            core_seconds: self.record.core_seconds,
+            rate: progress.rate(),
+            waiting_for: progress.waiting_for(has_worker),
+            reason,
+        }
+    }
+
+    /// Start time of the oldest chunk that is not stored yet.
+    pub(crate) fn oldest_chunk(&self) -> Option<Instant> {
+        self.progress.lock().begun.values().min().copied()
+    }
+
+    /// Takes the next step, if there is one. [`end_slice`](Self::end_slice) must follow. `memory` reserves the memory
+    /// of another chunk, if one may begin.
+    pub(crate) fn next_step(&self, memory: impl FnOnce() -> Option<ChunkMemory>) -> Option<Step> {
+        let mut progress = self.progress.lock();
+        let now = Instant::now();
+        if progress.is_blocked() {
+            return None;
+        }
+        let step = match progress.phase {
+            Phase::New | Phase::Open if progress.failure.is_some() => Step::Fail(progress.failure.take()?),
+            Phase::New => {
+                progress.phase = Phase::Opening;
+                Step::Open
+            }
+            Phase::Open if progress.chunks.is_finished() => {
+                progress.phase = Phase::Finalizing;
+                self.has_changed();
+                Step::Finish
+            }
+            Phase::Open => {
+                let memory = if progress.chunks.has_parked() { None } else { memory() };
+                let step = match (progress.chunks.take(memory.is_some())?, memory) {
+                    (Taken::Parked(chunk), _) => Step::GoOn(chunk),
+                    (Taken::New(number), Some(memory)) => {
+                        progress.begun.insert(number, now);
+                        Step::Begin(number, memory)
+                    }
+                    (Taken::New(_), None) => unreachable!("a chunk is begun in memory alone"),
+                };
+                let done = progress.counts.done;
+                if progress.samples.is_empty() {
+                    progress.samples.push_back((now, done));
+                    self.has_changed();
+                }
+                step
+            }
+            Phase::Opening | Phase::Finalizing | Phase::Ended { .. } => return None,
+        };
+        progress.slices += 1;
+        progress.touched = now;
+        Some(step)
+    }
+
+    /// Ends a slice.
+    pub(crate) fn end_slice(&self) {
+        let mut progress = self.progress.lock();
+        progress.slices -= 1;
+        progress.touched = Instant::now();
+    }
+
+    /// Postpones counting the existing parts.
+    pub(crate) fn not_opened(&self) {
+        let mut progress = self.progress.lock();
+        if matches!(progress.phase, Phase::Opening) {
+            progress.phase = Phase::New;
+        }
+    }
+
+    /// Records the failed rows of the existing parts.
+    pub(crate) fn opened(&self, failed: u64) {
+        let mut progress = self.progress.lock();
+        // The job may have ended meanwhile.
+        if !matches!(progress.phase, Phase::Opening) {
+            return;
+        }
+        progress.counts.failed = Some(failed);
+        progress.phase = Phase::Open;
+        self.has_changed();
+    }
+
+    /// Keeps a chunk for another slice, unless the job has ended.
+    pub(crate) fn park(&self, chunk: Box<BegunChunk>) {
+        let mut progress = self.progress.lock();
+        if !matches!(progress.phase, Phase::Ended { .. }) {
+            progress.chunks.park(chunk);
+        }
+    }
+
+    /// Drops the work on a chunk.
+    pub(crate) fn drop_chunk(&self, number: u64) {
+        let mut progress = self.progress.lock();
+        progress.chunks.drop_chunk(number);
+        progress.begun.remove(&number);
+    }
+
+    /// Counts a stored part. The counts of an ended job stay.
+    pub(crate) fn stored_part(&self, chunk: &BegunChunk) {
+        let mut progress = self.progress.lock();
+        if matches!(progress.phase, Phase::Ended { .. }) {
+            return;
+        }
+        progress.chunks.finish(chunk.number);
+        progress.begun.remove(&chunk.number);
+        progress.count_failed(chunk.failed);
+        progress.count_done(chunk.part.len() as u64);
+        progress.blocked = None;
+        self.has_changed();
+    }
+
+    fn has_changed(&self) {
+        self.changes.send_modify(|changes| *changes += 1);
+    }
+}
+
+impl JobProgress {
+    fn count_failed(&mut self, rows: u64) {
+        self.counts.failed = self.counts.failed.map(|failed| failed + rows);
+    }
+
+    /// Counts boards of newly stored parts.
+    fn count_done(&mut self, boards: u64) {
+        self.counts.stored_parts = self.chunks.done();
+        self.counts.done += boards;
+        let sample = (Instant::now(), self.counts.done);
+        self.samples.push_back(sample);
+        let is_old = |at: &Instant| at.elapsed() > RATE_TIME;
+        while self.samples.len() > RATE_SAMPLES && self.samples.front().is_some_and(|(at, _)| is_old(at)) {
+            self.samples.pop_front();
+        }
+    }
+
+    fn is_blocked(&self) -> bool {
+        self.blocked.is_some_and(|blocked| blocked.until.is_none_or(|until| until > Instant::now()))
+    }
+
+    fn state(&self) -> JobState {
+        match &self.phase {
+            Phase::Ended { end, .. } => match end.state {
+                EndState::Completed => JobState::Completed,
+                EndState::Cancelled => JobState::Cancelled,
+                EndState::Failed => JobState::Failed,
+            },
+            Phase::Finalizing => JobState::Finalizing,
+            _ if self.samples.is_empty() && self.counts.stored_parts == 0 => JobState::Queued,
+            _ => JobState::Running,
+        }
+    }
+
+    /// Boards a second. The rate falls while no board is finished.
+    fn rate(&self) -> Option<f64> {
+        let (since, before) = self.samples.front().filter(|_| !matches!(self.phase, Phase::Ended { .. }))?;
+        let boards = self.counts.done - before;
+        (boards > 0).then(|| boards as f64 / since.elapsed().as_secs_f64().max(1e-3))
+    }
+
+    fn waiting_for(&self, has_worker: bool) -> Option<WaitingFor> {
+        match (&self.phase, self.blocked) {
+            (Phase::Ended { .. }, _) => None,
+            (_, Some(blocked)) => Some(blocked.by),
+            (Phase::Opening | Phase::Finalizing, None) if self.making != Making::Elsewhere => None,
+            _ if self.touched.elapsed() < IDLE => None,
+            _ if !has_worker && self.making == Making::Elsewhere => Some(WaitingFor::Workers),
+            // Slices exist but are paused.
+            _ if !has_worker => Some(WaitingFor::Requests),
+            _ => (self.slices == 0).then_some(WaitingFor::OtherJobs),
+        }
+    }
+}
+
+impl fmt::Debug for Job {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Job").field("id", &self.id).field("state", &self.state().name()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,198 @@
+//! Finds the jobs in the store. Other processes create and delete jobs too.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+use taquin_bulk::JobError;
+use tracing::Level;
+
+use super::id::{FolderName, JobId};
+use super::job::{Job, Making};
+use super::store::{FoundRecord, UNNAMED_TIME, report_useless};
+use super::{JobEngine, LIST_PERIOD, VERSION};
+
+impl JobEngine {
+    /// Finds all jobs in the store. Does nothing if another thread began a search after this call. On an error some
+    /// jobs may be missing.
+    pub(crate) fn search_jobs(&self) -> io::Result<()> {
+        let asked = Instant::now();
+        let mut searched = self.searched.lock();
+        if let Some((begun, failure)) = *searched
+            && begun >= asked
+        {
+            return failure.map_or(Ok(()), |failure| Err(failure.into()));
+        }
+        let begun = Instant::now();
+        let listed = self.list_jobs();
+        self.has_store.store(listed.is_ok(), Ordering::Relaxed);
+        *searched = Some((begun, listed.as_ref().err().map(io::Error::kind)));
+        self.has_searched.send_modify(|has_searched| *has_searched |= listed.is_ok());
+        listed
+    }
+
+    fn list_jobs(&self) -> io::Result<()> {
+        // The order matters: a known job has a record when the store lists them, unless it was deleted.
+        let mut changed: BTreeSet<JobId> = self.jobs.lock().keys().copied().collect();
+        let is_unfinished = |id: &JobId| self.jobs.lock().get(id).is_some_and(|job| !job.state().is_ended());
+        for id in self.store.ids()? {
+            // An unfinished job may have been deleted and created again.
+            if !changed.remove(&id) || is_unfinished(&id) {
+                changed.insert(id);
+            }
+        }
+        self.look_up_all(&changed.into_iter().collect::<Vec<_>>())
+    }
+
+    /// Looks jobs up, and logs the unreadable ones. Skips the rest once the store has failed for some seconds.
+    ///
+    /// Fails if the store is unreadable at present, or the service shuts down. A damaged record is no failure. Neither
+    /// is a job that was unreadable before, as long as another job is readable: other jobs must not wait for it.
+    fn look_up_all(&self, ids: &[JobId]) -> io::Result<()> {
+        /// Time for further attempts after a failure.
+        const PATIENCE: Duration = Duration::from_secs(5);
+        let failure = Mutex::new(None::<(Instant, io::Error)>);
+        // Failures of jobs that were unreadable before.
+        let (old_failure, was_read) = (Mutex::new(None::<JobError>), AtomicBool::new(ids.is_empty()));
+        let fail = |error| {
+            failure.lock().get_or_insert((Instant::now(), error));
+        };
+        self.store.for_each(ids, |id| {
+            match self.look_up(id) {
+                Ok(_) => {
+                    was_read.store(true, Ordering::Relaxed);
+                    self.unreadable.lock().remove(&id);
+                }
+                Err(error) => {
+                    let is_new = self.unreadable.lock().insert(id);
+                    if is_new {
+                        let message = "job cannot be read";
+                        tracing::event!(target: "taquin::jobs", Level::ERROR, message, job.id = %id, %error);
+                    }
+                    // In a directory, the other jobs can be read all the same.
+                    match error.is_temporary() && self.store.is_shared() {
+                        false => was_read.store(true, Ordering::Relaxed),
+                        true if is_new => fail(io::Error::other(error)),
+                        true => drop(old_failure.lock().get_or_insert(error)),
+                    }
+                }
+            }
+            if *self.is_draining.borrow() {
+                fail(io::ErrorKind::Interrupted.into());
+                return false;
+            }
+            failure.lock().as_ref().is_none_or(|(at, _)| at.elapsed() < PATIENCE)
+        });
+        if let Some((_, error)) = failure.into_inner() {
+            return Err(error);
+        }
+        match old_failure.into_inner() {
+            Some(error) if !was_read.into_inner() && !self.can_read_another(ids) => Err(io::Error::other(error)),
+            _ => Ok(()),
+        }
+    }
+
+    /// True if the record of another known job is readable.
+    fn can_read_another(&self, ids: &[JobId]) -> bool {
+        let another = self.jobs.lock().keys().find(|id| !ids.contains(id)).copied();
+        another.is_some_and(|id| self.store.record(id).is_ok())
+    }
+
+    /// Reads the job with an id from the store. Blocks.
+    pub(crate) fn look_up(&self, id: JobId) -> Result<Option<Arc<Job>>, JobError> {
+        // The order matters: a job created after its record was read is kept.
+        let known = self.jobs.lock().get(&id).cloned();
+        let found = self.store.find_record(id)?;
+        if let Some(known) = known {
+            if found.as_ref().is_some_and(|found| found.record.folder == known.folder()) {
+                return Ok(Some(known));
+            }
+            self.forget(&known);
+        }
+        found.map_or(Ok(None), |found| self.load(id, found))
+    }
+
+    /// Opens the job of a record; `None` if it was deleted meanwhile.
+    fn load(&self, id: JobId, FoundRecord { record, damage }: FoundRecord) -> Result<Option<Arc<Job>>, JobError> {
+        let (stored, damage) = match damage.map_or_else(|| self.store.open(record.folder), Err) {
+            Ok(stored) => (stored, None),
+            Err(error) if error.is_temporary() => return Err(error),
+            Err(_) if !self.store.names(id, record.folder)? => return Ok(None),
+            Err(error) => (self.store.damaged(record.folder), Some(error)),
+        };
+        let making = if self.dispatch.makes_elsewhere() {
+            Making::Elsewhere
+        } else if stored.spec().is_served_by(VERSION, self.service.settings().tables) {
+            Making::Here
+        } else {
+            Making::OtherSolver
+        };
+        let job = Arc::new(Job::load(id, record, stored, making, damage)?);
+        // If several threads load the job, the first one wins.
+        let job = Arc::clone(self.jobs.lock().entry(id).or_insert(job));
+        self.wake.notify_one();
+        Ok(Some(job))
+    }
+
+    /// Forgets a deleted job.
+    pub(crate) fn forget(&self, job: &Arc<Job>) {
+        let mut jobs = self.jobs.lock();
+        if jobs.get(&job.id()).is_some_and(|known| Arc::ptr_eq(known, job)) {
+            jobs.remove(&job.id());
+        }
+        drop(jobs);
+        job.note_deletion();
+    }
+
+    /// Removes folders without a record, and finds jobs that other processes deleted and created again with the same
+    /// key.
+    pub(crate) fn tidy(&self) {
+        let found = self.store.remove_unnamed(UNNAMED_TIME).and_then(|records| {
+            let is_other = |(id, folder): &(JobId, FolderName)| {
+                self.jobs.lock().get(id).is_some_and(|known| known.folder() != *folder)
+            };
+            let others: Vec<JobId> = records.into_iter().filter(is_other).map(|(id, _)| id).collect();
+            self.look_up_all(&others)
+        });
+        if let Err(error) = found {
+            report_useless(&error);
+        }
+    }
+
+    /// Reads which jobs other processes have created and deleted up to a second ago. Waits for the first search. Fails
+    /// if the store is shared and unreadable.
+    pub(crate) async fn refresh(self: &Arc<Self>) -> Result<(), JobError> {
+        if !self.store.is_shared() {
+            return Ok(());
+        }
+        let mut has_searched = self.has_searched.subscribe();
+        let is_first = !*has_searched.borrow_and_update();
+        // The first search may take long, and a second one would only block another thread.
+        if !(is_first && self.searched.is_locked()) && is_due(&mut self.listed.lock(), LIST_PERIOD) {
+            return self.blocking(|engine| engine.search_jobs().map_err(|error| engine.file_error(error))).await;
+        }
+        let unlisted = || Err(self.file_error(io::ErrorKind::NotConnected.into()));
+        if !is_first {
+            return if self.has_store() { Ok(()) } else { unlisted() };
+        }
+        // A failed search counts too. No search begins while the service drains.
+        tokio::select! {
+            _ = has_searched.changed() => {}
+            () = self.drained() => {}
+        }
+        let has_searched = *self.has_searched.borrow();
+        if has_searched { Ok(()) } else { unlisted() }
+    }
+}
+
+/// True if `period` has passed since `last`. Sets `last` to now then.
+fn is_due(last: &mut Option<Instant>, period: Duration) -> bool {
+    let is_due = last.is_none_or(|last| last.elapsed() >= period);
+    if is_due {
+        *last = Some(Instant::now());
+    }
+    is_due
+}

@@ -1,0 +1,158 @@
+//! Deletes jobs, and folders without a record.
+
+use std::collections::HashSet;
+use std::io::{self, ErrorKind};
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+use taquin_bulk::{Created, Files as _, JobError, SPEC};
+use tracing::Level;
+
+use super::record::name_of;
+use super::{FOLDERS, FoundRecord, JobStore, report_useless};
+use crate::jobs::id::{FolderName, JobId};
+
+/// Ids and folders of all jobs, and the error of a damaged record.
+type FoldersOfJobs = (Vec<(JobId, FolderName)>, Option<io::Error>);
+
+/// Result of a deletion.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Removal {
+    /// This call removed the job.
+    Done,
+    /// The job had been removed.
+    WasGone,
+    /// Another process is removing the job.
+    ByAnother,
+}
+
+/// A file in a job's folder. It names the process that deletes the job.
+const DELETED: &str = "deleted";
+
+/// A process gives up an unfinished deletion after this time, which is longer than its last request takes.
+const DELETION_TIME: Duration = Duration::from_secs(120);
+/// A folder without a record is removed at this age. It is much longer than the creation of a job takes, since another
+/// process may be creating one in the folder.
+pub(crate) const UNNAMED_TIME: Duration = Duration::from_secs(2 * 3600);
+
+impl JobStore {
+    /// Removes the record of a job, and keeps its files. A newer job with the same id stays, even if another process
+    /// creates it meanwhile. Calls must not overlap, nor overlap with a creation. After an error the job may be gone.
+    pub(crate) fn remove(&self, id: JobId, folder: FolderName) -> Result<Removal, JobError> {
+        if !self.names(id, folder)? {
+            return Ok(Removal::WasGone);
+        }
+        let claimed = match self.claim_deletion(folder) {
+            // A deletion makes room.
+            Err(error) if error.is_disk_full() => true,
+            claimed => claimed?,
+        };
+        // The order matters: while the record names the folder, only the process that claimed it removes it.
+        if !self.names(id, folder)? {
+            return Ok(Removal::WasGone);
+        }
+        if !claimed {
+            return Ok(Removal::ByAnother);
+        }
+        let name = name_of(id);
+        self.files.remove(&name).map_err(|source| self.error(&name, source))?;
+        Ok(Removal::Done)
+    }
+
+    /// Removes the files of a removed job. After an error, as while a slice stores a part, the remaining files are
+    /// removed later, as a folder without a record.
+    pub(crate) fn remove_files(&self, id: JobId, folder: FolderName) {
+        if let Err(error) = self.remove_folder(folder) {
+            let message = "files of a deleted job are left for now";
+            tracing::event!(target: "taquin::jobs", Level::INFO, message, job.id = %id, %error);
+        }
+    }
+
+    /// True if this process may remove the record that names a folder.
+    pub(crate) fn claim_deletion(&self, folder: FolderName) -> Result<bool, JobError> {
+        if !self.is_shared() {
+            return Ok(true);
+        }
+        let files = self.folder(folder);
+        let claim = || -> io::Result<bool> {
+            let new = FolderName::random()?;
+            let own = self.deleter.get_or_init(|| new).to_string().into_bytes();
+            files.create_folder("")?;
+            if files.put(DELETED, &own)? == Created::New || files.get(DELETED)?.is_some_and(|by| by == own) {
+                return Ok(true);
+            }
+            // The claiming process may have exited.
+            let age = files.created_at(DELETED)?.and_then(|at| self.now()?.duration_since(at).ok());
+            Ok(age.is_some_and(|age| age > DELETION_TIME))
+        };
+        match claim() {
+            // Another process has removed the folder meanwhile.
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+            // Anything else in the folder's place holds no claims.
+            Err(error) if matches!(error.kind(), ErrorKind::NotADirectory | ErrorKind::InvalidData) => Ok(true),
+            claimed => claimed.map_err(|source| JobError::File { path: files.path_of(DELETED), source }),
+        }
+    }
+
+    /// Removes a folder, its specification first: without a specification all work on the job stops.
+    fn remove_folder(&self, folder: FolderName) -> io::Result<()> {
+        let files = self.folder(folder);
+        files.remove(SPEC)?;
+        files.remove_folder("")
+    }
+
+    /// Reads the folders of all jobs, and the error of a damaged record, if there is one.
+    fn records(&self) -> io::Result<FoldersOfJobs> {
+        let (records, damage, failure) = (Mutex::new(Vec::new()), Mutex::new(None), Mutex::new(None));
+        self.for_each(&self.ids()?, |id| match self.find_record(id) {
+            Ok(None) => true,
+            Ok(Some(FoundRecord { damage: Some(error), .. })) => {
+                damage.lock().get_or_insert(io::Error::other(error));
+                true
+            }
+            Ok(Some(FoundRecord { record, damage: None })) => {
+                records.lock().push((id, record.folder));
+                true
+            }
+            Err(error) => {
+                failure.lock().get_or_insert(error);
+                false
+            }
+        });
+        let found = (records.into_inner(), damage.into_inner());
+        failure.into_inner().map_or(Ok(found), |error| Err(io::Error::other(error)))
+    }
+
+    /// Removes the folders that no record names and that this process has seen for `seen_for`. Returns ids and folders
+    /// of all jobs. Removes nothing if a record is unreadable or damaged.
+    pub(crate) fn remove_unnamed(&self, seen_for: Duration) -> io::Result<Vec<(JobId, FolderName)>> {
+        // The order matters: a folder that exists before all records are read, and that none of them names, had no
+        // record then.
+        let mut folders = Vec::new();
+        self.files.list_folders(FOLDERS, &mut |name| folders.extend(name.parse::<FolderName>()))?;
+        // Before the records are read: a folder whose creation has ended has a record by then.
+        folders.retain(|folder| !self.making.lock().contains(folder));
+        let (records, damaged) = self.records()?;
+        if let Some(error) = damaged {
+            report_useless(&error);
+            return Ok(records);
+        }
+        let named: HashSet<FolderName> = records.iter().map(|(_, folder)| *folder).collect();
+        folders.retain(|folder| !named.contains(folder));
+        let mut unnamed = self.unnamed.lock();
+        *unnamed = folders
+            .into_iter()
+            .map(|folder| {
+                let seen = unnamed.get(&folder).copied().unwrap_or_else(Instant::now);
+                (folder, seen)
+            })
+            .collect();
+        for (folder, _) in unnamed.iter().filter(|(_, seen)| seen.elapsed() >= seen_for) {
+            self.remove_folder(*folder)?;
+            let path = self.folder(*folder).path_of("");
+            let message = "a folder that no record names was removed";
+            tracing::event!(target: "taquin::jobs", Level::INFO, message, jobs.path = %path.display());
+        }
+        Ok(records)
+    }
+}

@@ -1,0 +1,247 @@
+//! The store of an engine's jobs: a record and a folder of files for each job.
+
+mod deletion;
+mod new_folder;
+mod record;
+
+use std::collections::{HashMap, HashSet};
+use std::fs::TryLockError;
+use std::io::{self, ErrorKind};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant, SystemTime};
+
+use parking_lot::Mutex;
+use taquin_bulk::{Created, Directory, DirectoryUse, Files, Folder, JobError, StoredJob, invalid};
+use tracing::Level;
+
+use super::id::{FolderName, JobId};
+use super::settings::{CreateError, EngineError};
+use super::time::StoreClock;
+pub(crate) use deletion::{Removal, UNNAMED_TIME};
+pub use new_folder::NewFolder;
+pub(crate) use record::JobRecord;
+use record::{RECORDS, id_of, name_of};
+
+/// The store of jobs (docs/adr/0024).
+///
+/// Each job has a folder in `data` with a random, unique name. Creating the record `jobs/ID.json`, which names the
+/// folder, creates the job. A folder without a record is useless once the request that made it has ended.
+#[derive(Debug)]
+pub struct JobStore {
+    files: Arc<dyn Files>,
+    /// Time when this process first saw each folder without a record.
+    unnamed: Mutex<HashMap<FolderName, Instant>>,
+    /// Folders in which this process creates jobs.
+    making: Arc<Mutex<HashSet<FolderName>>>,
+    clock: Mutex<StoreClock>,
+    /// The name under which this process deletes jobs.
+    deleter: OnceLock<FolderName>,
+    /// The directory, locked for this process; `None` if other processes share the store.
+    own: Option<Directory>,
+}
+
+/// A record as found in the store.
+#[derive(Debug)]
+pub(crate) struct FoundRecord {
+    pub(crate) record: JobRecord,
+    /// The damage, if there is one. `record` is a placeholder then.
+    pub(crate) damage: Option<JobError>,
+}
+
+const FOLDERS: &str = "data";
+/// Concurrent reads of records from a shared store.
+const READERS: usize = 16;
+
+impl JobStore {
+    /// Opens a directory for this process alone. Creates a missing directory.
+    ///
+    /// # Errors
+    /// [`EngineError`].
+    pub fn in_directory(path: &Path) -> Result<Self, EngineError> {
+        let error = |source| EngineError::Directory { path: path.to_owned(), source };
+        let root = Directory::create_private(path).map_err(error)?;
+        let root = root.lock(DirectoryUse::Exclusive).map_err(|refusal| match refusal {
+            TryLockError::WouldBlock => EngineError::InUse(path.to_owned()),
+            TryLockError::Error(source) => error(source),
+        })?;
+        Ok(Self { own: Some(root.clone()), ..Self::shared(Arc::new(root)) })
+    }
+
+    /// A store that other processes use too.
+    pub fn shared(files: Arc<dyn Files>) -> Self {
+        let (unnamed, clock, deleter) = (Mutex::default(), Mutex::default(), OnceLock::new());
+        Self { files, unnamed, making: Arc::default(), clock, deleter, own: None }
+    }
+
+    /// Creates missing folders, and removes records that killed processes left unfinished. In a directory of this
+    /// process alone, also removes folders without a record, unless a record is unreadable.
+    pub(crate) fn prepare(&self) -> io::Result<()> {
+        self.files.create_folder(RECORDS)?;
+        self.files.create_folder(FOLDERS)?;
+        self.files.clean(RECORDS)?;
+        if !self.is_shared()
+            && let Err(error) = self.remove_unnamed(Duration::ZERO)
+        {
+            report_useless(&error);
+        }
+        Ok(())
+    }
+
+    /// True if other processes use the store too.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.own.is_none()
+    }
+
+    /// The time by the clock that dates files; `None` if it is unreadable at present. The clock of a shared store may
+    /// differ from the process clock.
+    pub(crate) fn now(&self) -> Option<SystemTime> {
+        if !self.is_shared() {
+            return Some(SystemTime::now());
+        }
+        self.clock.lock().now(|| self.look_at_clock())
+    }
+
+    /// Reads the store's clock from the date of a new file.
+    fn look_at_clock(&self) -> io::Result<SystemTime> {
+        const NAME: &str = "clock";
+        let folder = self.begin()?;
+        folder.files().put(NAME, b"")?;
+        folder.files().created_at(NAME)?.ok_or_else(|| ErrorKind::NotFound.into())
+    }
+
+    /// The files, for messages.
+    pub(crate) fn files(&self) -> &dyn Files {
+        &*self.files
+    }
+
+    /// Creates a folder for a new job.
+    pub(crate) fn begin(&self) -> io::Result<NewFolder> {
+        let name = FolderName::random()?;
+        let files = Arc::new(self.folder(name));
+        // Registered before the folder exists; otherwise it could be removed as a folder without a record.
+        let folder = NewFolder::new(name, files, Arc::clone(&self.making), self.is_shared());
+        folder.files().create_folder("")?;
+        Ok(folder)
+    }
+
+    fn folder(&self, name: FolderName) -> Folder {
+        Folder::new(&self.files, format!("{FOLDERS}/{name}"))
+    }
+
+    /// Creates a job by writing its record. Returns [`Created::Existed`] if the id is taken. After an error the job may
+    /// exist, unless the disk is full or the time is over.
+    pub(crate) fn create(&self, id: JobId, record: &JobRecord, mut folder: NewFolder) -> Result<Created, CreateError> {
+        let name = name_of(id);
+        folder.check_time()?;
+        if self.own.as_ref().is_some_and(|own| !own.is_in_place()) {
+            let source = io::Error::other("the directory of the jobs is not the one that this service has locked");
+            return Err(self.error("", source).into());
+        }
+        // From here on a record may name the folder, even after an error.
+        folder.is_kept = true;
+        match self.files.put(&name, &record.to_json()) {
+            Ok(Created::New) => Ok(Created::New),
+            // A retry may find the record of the first attempt.
+            Ok(Created::Existed) => {
+                folder.is_kept = self.names(id, record.folder)?;
+                Ok(if folder.is_kept { Created::New } else { Created::Existed })
+            }
+            Err(source) => {
+                let error = self.error(&name, source);
+                folder.is_kept = !(error.is_disk_full() && matches!(self.record(id), Ok(None)));
+                Err(error.into())
+            }
+        }
+    }
+
+    /// True if the record with this id names a folder.
+    pub(crate) fn names(&self, id: JobId, folder: FolderName) -> Result<bool, JobError> {
+        Ok(self.record(id)?.is_some_and(|record| record.folder == folder))
+    }
+
+    /// Reads the record of a job, or the placeholder of a damaged record; `None` if the id has no job.
+    pub(crate) fn record(&self, id: JobId) -> Result<Option<JobRecord>, JobError> {
+        Ok(self.find_record(id)?.map(|found| found.record))
+    }
+
+    /// Reads the record of a job, with its damage; `None` if the id has no job. Fails if the store does.
+    pub(crate) fn find_record(&self, id: JobId) -> Result<Option<FoundRecord>, JobError> {
+        let name = name_of(id);
+        let (bytes, damage) = match self.files.get(&name) {
+            Ok(None) => return Ok(None),
+            Ok(Some(bytes)) => match JobRecord::of_json(&bytes) {
+                Ok(record) => return Ok(Some(FoundRecord { record, damage: None })),
+                Err(error) => (bytes, invalid(error.to_string())),
+            },
+            Err(source) => match self.error(&name, source) {
+                JobError::File { source, .. } if source.kind() == ErrorKind::InvalidData => (Vec::new(), source),
+                error => return Err(error),
+            },
+        };
+        let created = self.files.created_at(&name).map_err(|source| self.error(&name, source))?;
+        let Some(created) = created else { return Ok(None) };
+        let record = JobRecord::standing_for(id, &bytes, created);
+        let damage = JobError::Record { path: self.files.path_of(&name), source: damage };
+        Ok(Some(FoundRecord { record, damage: Some(damage) }))
+    }
+
+    /// A placeholder for a job with a damaged specification.
+    pub(crate) fn damaged(&self, folder: FolderName) -> StoredJob {
+        StoredJob::damaged(Arc::new(self.folder(folder)))
+    }
+
+    /// Opens the job in a folder.
+    ///
+    /// # Errors
+    /// [`JobError`] if the specification is missing, damaged, or unreadable.
+    pub fn open(&self, folder: FolderName) -> Result<StoredJob, JobError> {
+        StoredJob::open_in(Arc::new(self.folder(folder)))
+    }
+
+    /// Returns the ids of all jobs.
+    pub(crate) fn ids(&self) -> io::Result<Vec<JobId>> {
+        let mut ids = Vec::new();
+        let mut note = |name: &str| ids.extend(id_of(name));
+        self.files.list(RECORDS, &mut note)?;
+        if self.own.is_some() {
+            // A folder in place of a record counts as a damaged record.
+            self.files.list_folders(RECORDS, &mut note)?;
+        }
+        Ok(ids)
+    }
+
+    /// Calls `read` with each id while it returns true. A shared store is read by several threads.
+    pub(crate) fn for_each(&self, ids: &[JobId], read: impl Fn(JobId) -> bool + Sync) {
+        let (next, is_over) = (AtomicUsize::new(0), AtomicBool::new(false));
+        let work = || {
+            while !is_over.load(Ordering::Relaxed)
+                && let Some(id) = ids.get(next.fetch_add(1, Ordering::Relaxed))
+            {
+                is_over.fetch_or(!read(*id), Ordering::Relaxed);
+            }
+        };
+        let threads = if self.is_shared() { READERS.min(ids.len()) } else { 1 };
+        std::thread::scope(|scope| {
+            for _ in 1..threads {
+                // If no thread can be created, the others do its work.
+                let _ = std::thread::Builder::new().spawn_scoped(scope, work);
+            }
+            work();
+        });
+    }
+
+    fn error(&self, name: &str, source: io::Error) -> JobError {
+        JobError::File { path: self.files.path_of(name), source }
+    }
+}
+
+/// Logs why folders without a record are not removed.
+pub(crate) fn report_useless(error: &io::Error) {
+    let message = "folders of no use cannot be removed";
+    tracing::event!(target: "taquin::jobs", Level::WARN, message, %error);
+}
+
+#[cfg(test)]
+mod tests;

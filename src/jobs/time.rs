@@ -1,0 +1,71 @@
+//! Times with a four-digit year, and the clock of a shared store.
+
+use std::io;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// Milliseconds from 1970 to the end of the year 9999.
+const MAX_MILLIS: u64 = 253_402_300_799_999;
+
+/// Milliseconds since 1970.
+pub(crate) fn millis(time: SystemTime) -> u64 {
+    time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
+}
+
+/// The time `millis` milliseconds after the start of 1970; `None` after the year 9999.
+pub(crate) fn of_millis(millis: u64) -> Option<SystemTime> {
+    (millis <= MAX_MILLIS).then(|| UNIX_EPOCH + Duration::from_millis(millis))
+}
+
+/// Clamps a time to the years 1970 to 9999. Files can have any date.
+pub(crate) fn bounded(time: SystemTime) -> SystemTime {
+    time.clamp(UNIX_EPOCH, UNIX_EPOCH + Duration::from_millis(MAX_MILLIS))
+}
+
+/// Adds a duration, and clamps the result to the year 9999.
+pub(crate) fn later(time: SystemTime, by: Duration) -> SystemTime {
+    time.checked_add(by).map_or(UNIX_EPOCH + Duration::from_millis(MAX_MILLIS), bounded)
+}
+
+/// Estimates the present time by the clock of a shared store.
+#[derive(Debug, Default)]
+pub(crate) struct StoreClock {
+    /// A time of the store's clock, and the local instant when it was read.
+    known: Option<(SystemTime, Instant)>,
+    /// Time of the next look.
+    next_look: Option<Instant>,
+}
+
+/// Interval of looks, and the pause after a failed look.
+const LOOK_PERIOD: Duration = Duration::from_secs(600);
+const LOOK_RETRY: Duration = Duration::from_secs(10);
+
+impl StoreClock {
+    /// The time of the store; `None` if unknown. Calls `look` when a look is due.
+    pub(crate) fn now(&mut self, look: impl FnOnce() -> io::Result<SystemTime>) -> Option<SystemTime> {
+        if self.next_look.is_none_or(|next| next <= Instant::now()) {
+            let looked = look();
+            let pause = if looked.is_ok() { LOOK_PERIOD } else { LOOK_RETRY };
+            self.next_look = Some(Instant::now() + pause);
+            self.known = looked.map_or(self.known, |time| Some((time, Instant::now())));
+        }
+        self.known.map(|(time, at)| time + at.elapsed())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_stay_within_four_digits_of_a_year() {
+        let last = of_millis(MAX_MILLIS).unwrap();
+        assert_eq!((of_millis(MAX_MILLIS + 1), millis(last)), (None, MAX_MILLIS));
+        for (time, expected) in [(UNIX_EPOCH - Duration::from_secs(5), UNIX_EPOCH), (last, last)] {
+            assert_eq!(bounded(time), expected);
+        }
+        for by in [Duration::from_secs(1), Duration::MAX] {
+            assert_eq!(later(last, by), last);
+        }
+        assert_eq!(later(UNIX_EPOCH, Duration::from_millis(7)), of_millis(7).unwrap());
+    }
+}

@@ -1,0 +1,120 @@
+//! The view of a job for clients.
+
+use std::time::SystemTime;
+
+use taquin_bulk::JobSpec;
+use taquin_solver::named;
+
+use super::id::{FolderName, JobId};
+
+/// State of a job.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum JobState {
+    /// Nothing was done yet.
+    Queued,
+    /// Workers make chunks, or chunks wait for workers.
+    Running,
+    /// All parts exist and are being checked.
+    Finalizing,
+    /// All parts exist and the manifest lists them.
+    Completed,
+    /// It was cancelled.
+    Cancelled,
+    /// Its files are damaged.
+    Failed,
+}
+
+named!(JobState {
+    Queued => "queued",
+    Running => "running",
+    Finalizing => "finalizing",
+    Completed => "completed",
+    Cancelled => "cancelled",
+    Failed => "failed",
+});
+
+impl JobState {
+    /// True if no work follows.
+    pub fn is_ended(self) -> bool {
+        matches!(self, Self::Completed | Self::Cancelled | Self::Failed)
+    }
+}
+
+/// The reason why an unfinished job makes no progress.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum WaitingFor {
+    /// Requests occupy all workers.
+    Requests,
+    /// Other bulk work occupies the workers.
+    OtherJobs,
+    /// The disk is full, or the store is unreadable or unwritable.
+    Disk,
+    /// The labels depend on another version of the solver, or on other tables.
+    Version,
+    /// No worker takes chunks.
+    Workers,
+    /// The queue of chunks is unreachable or full.
+    Queue,
+}
+
+named!(WaitingFor {
+    Requests => "requests",
+    OtherJobs => "other_jobs",
+    Disk => "disk",
+    Version => "version",
+    Workers => "workers",
+    Queue => "queue",
+});
+
+/// Boards and parts of a job.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct JobCounts {
+    /// Boards, or rows of the input.
+    pub boards: u64,
+    /// Boards of the stored parts.
+    pub done: u64,
+    /// Failed rows of the stored parts; `None` until parts stored by another process are counted.
+    pub failed: Option<u64>,
+    /// Parts of the complete job.
+    pub parts: u64,
+    /// Stored parts.
+    pub stored_parts: u64,
+}
+
+/// A snapshot of a job.
+#[derive(Clone, PartialEq, Debug)]
+pub struct JobView {
+    /// Id.
+    pub id: JobId,
+    /// State.
+    pub state: JobState,
+    /// Creation time.
+    pub created: SystemTime,
+    /// End time, not before the creation time.
+    pub ended: Option<SystemTime>,
+    /// Expiry by the clock of the store.
+    pub expires: Option<SystemTime>,
+    /// Name of the folder in `data`; `None` if the record is damaged.
+    pub folder: Option<FolderName>,
+    /// Specification; `None` if it is damaged.
+    pub spec: Option<JobSpec>,
+    /// Counts of boards and parts.
+    pub counts: JobCounts,
+    /// Estimated core time of the whole job, in seconds.
+    pub core_seconds: f64,
+    /// Recent rate, in boards a second.
+    pub rate: Option<f64>,
+    /// The reason why the job makes no progress.
+    pub waiting_for: Option<WaitingFor>,
+    /// The reason of a failure.
+    pub reason: Option<String>,
+}
+
+impl JobView {
+    /// Seconds until all boards are done at the present rate.
+    pub fn eta_seconds(&self) -> Option<u64> {
+        let left = self.counts.boards - self.counts.done;
+        let seconds = left as f64 / self.rate.filter(|rate| *rate > 0.0)?;
+        Some(seconds.ceil() as u64)
+    }
+}
