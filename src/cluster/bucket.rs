@@ -130,8 +130,8 @@ fn is_http(variable: &str, endpoint: Option<String>) -> Result<bool, BucketError
     }
 }
 
-/// The error message with its root cause. Of a response only the status code is kept: the body may repeat keys and
-/// tokens of the request.
+/// The error message with its root cause. Of a response, only the status and the error code of the store are kept: the
+/// body may repeat keys and tokens of the request.
 pub(crate) fn message(error: &StoreError) -> String {
     let mut text = error.to_string();
     // The message lacks the cause of a failed connection, such as a certificate.

@@ -86,7 +86,7 @@ pub(crate) fn common_login(servers: &[ServerAddr]) -> Result<Option<Login>, Queu
     }
 }
 
-/// User and password of a URL, or its token. The client ignores them in URLs.
+/// User and password, or token, of a URL. The client ignores a login in a URL.
 fn login_of(server: &ServerAddr) -> Option<Login> {
     let decoded = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
     Some((decoded(server.username()?), server.password().map(decoded)))

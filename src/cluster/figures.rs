@@ -27,11 +27,11 @@ pub(crate) enum TaskResult {
     Ended,
     /// The part existed, or the job had ended.
     Existed,
-    /// The worker shut down, and released the task.
+    /// The worker returned the task: it shut down, or no thread became free.
     Released,
-    /// Not done: the labels depend on another solver.
+    /// Not done: the job needs another version of the solver, or other tables.
     Refused,
-    /// Not done: the store failed, or lacks the job.
+    /// Not done: the store failed, or does not have the job.
     NoStore,
     /// The job is damaged, and was ended as failed.
     Failed,

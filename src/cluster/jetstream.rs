@@ -27,7 +27,7 @@ use super::connection::{Connection, common_login, options_of, without_login};
 use super::queue::{LEASE_TIME, Lease, Queue, QueueCounts, QueueError, Trouble};
 use super::task::{Task, TaskClass};
 
-/// Settings of a queue.
+/// Servers, login and replication of a queue, and the role of this process.
 #[derive(Clone)]
 pub struct QueueSettings {
     /// Server URLs. A URL may contain a password.

@@ -56,7 +56,7 @@ pub(crate) enum Begun {
     Missing,
     /// Nothing: the labels depend on the solver, and the job was created with another version or other tables.
     OtherSolver,
-    /// Label a chunk.
+    /// Label the chunk of this number.
     Chunk(Arc<StoredJob>, u64),
     /// End the job.
     End(Arc<StoredJob>),
@@ -65,7 +65,7 @@ pub(crate) enum Begun {
 /// Capacity of the job cache. A job takes kilobytes.
 const REMEMBERED: usize = 256;
 
-/// For this long after it had a job, the store counts as the service's own.
+/// Time after its last job for which the store counts as the store of the service.
 const FOUND_TIME: Duration = Duration::from_secs(600);
 
 /// Age at which a cached job is checked in the store again.
@@ -199,8 +199,8 @@ impl Maker {
         is_whole.and(given_up).map(|()| None)
     }
 
-    /// Loads the tables of a job. Labels that depend on tables get the ones of the specification. Other tables must fit
-    /// into the table memory, and stay loaded until the returned value is dropped.
+    /// Loads the tables of a job. Labels that depend on tables use the tables of the specification. Other tables must
+    /// fit into the table memory, and stay loaded until the returned value is dropped.
     fn load_tables(&self, spec: &JobSpec) -> LoadedTables {
         let (settings, tables, goal) = (self.service.settings(), self.service.tables(), spec.boards.goal());
         if spec.has_unique_labels() {

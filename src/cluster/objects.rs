@@ -22,10 +22,10 @@ use super::bucket::{Bucket, BucketError, message, open_bucket};
 #[cfg(test)]
 mod tests;
 
-/// Attempts to create an object that the store first calls existing, then missing.
+/// Maximum number of attempts to create an object that the store reports as existing and then as missing.
 const MAX_CREATIONS: u32 = 6;
 
-/// Pause before the second attempt. It doubles with each further one.
+/// Pause before the second attempt. The pause doubles with each further attempt.
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 
 /// The reason why a place for files cannot be opened. The message contains no credentials.
@@ -161,7 +161,7 @@ impl Objects {
 
 /// A page of a folder listing.
 struct Page<'p> {
-    /// Prefix of all keys.
+    /// Beginning of all keys of the page: the key of the listed folder, with a slash.
     prefix: &'p str,
     keys: &'p [&'p Path],
     folders: &'p [Path],

@@ -10,7 +10,7 @@ use std::time::Duration;
 use super::task::{Task, TaskClass};
 use crate::jobs::FolderName;
 
-/// Hands out each task to one worker at a time, until a worker acknowledges it.
+/// A queue that leases each task to one worker at a time. A task stays in the queue until a worker acknowledges it.
 ///
 /// A queue may lose a task or hand it out twice. The files of a job tell which chunks are missing.
 pub trait Queue: Debug + Send + Sync + 'static {

@@ -31,11 +31,11 @@ pub(crate) struct Attempt<'j> {
 const TRYING: &str = "trying";
 /// Folder with a file for each row that is not searched again.
 const FAILED: &str = "failed";
-/// First row in the file of an attempt that ended in good order.
+/// Stands for the first row in the file name that marks an attempt as ended in good order.
 const GIVEN_UP: u64 = 9_999_999_999;
-/// Number of ranges that a suspicious one is split into.
+/// Number of ranges into which a suspicious range is split.
 const RANGES: u64 = 16;
-/// Attempts that must end at a row before it is not searched again.
+/// Number of attempts in succession that must end at a row before the row is not searched again.
 const PROOF: usize = 3;
 
 impl<'j> Attempt<'j> {
@@ -59,7 +59,7 @@ impl<'j> Attempt<'j> {
         Ok(attempt)
     }
 
-    /// The row at which the last attempts ended, if they prove it.
+    /// The row at which enough attempts in succession ended, unless it is already recorded.
     fn proven(&self, ends: &[RowRange]) -> Option<u64> {
         let last = *ends.first().filter(|range| range.rows == 1)?;
         let is_proven = ends.len() >= PROOF && ends[..PROOF].iter().all(|end| *end == last);
@@ -92,7 +92,7 @@ impl<'j> Attempt<'j> {
         created.map(drop).map_err(|error| self.job.file_error(&name, error))
     }
 
-    /// The ranges of this attempt, in order. The suspicious one is split into short ranges.
+    /// The ranges of this attempt, in order. The suspicious range is split into short ranges.
     pub(crate) fn ranges(&self) -> Vec<RowRange> {
         let boards = self.job.spec().boards_of(self.chunk);
         let all = RowRange { first: 0, rows: boards.end - boards.start };

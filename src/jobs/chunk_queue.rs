@@ -122,7 +122,7 @@ impl<B> ChunkQueue<B> {
         self.done == self.is_done.len() as u64
     }
 
-    /// Marks all chunks as new, and drops the parked ones. The number of done chunks stays.
+    /// Forgets all chunks, so that none begins any more. The numbers of done and active chunks stay.
     pub(crate) fn clear(&mut self) {
         let done = self.done;
         *self = Self { done, active: self.active, ..Self::new(&[]) };

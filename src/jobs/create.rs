@@ -160,8 +160,8 @@ impl JobEngine {
         if is_same || !job.has_spec() { Ok(Some(job)) } else { Err(CreateError::OtherJob(Box::new(spec.clone()))) }
     }
 
-    /// Reads which jobs other processes have created up to a second ago. A failure is ignored: one job over the limit
-    /// is better than none while the store is unreadable.
+    /// Reads which jobs other processes have created up to a second ago. A failure is ignored: while the store
+    /// is unreadable, a job over the limit is better than no job.
     async fn refresh_for_quota(self: &Arc<Self>) {
         if *self.has_searched.borrow() {
             drop(self.refresh().await);

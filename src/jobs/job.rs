@@ -52,7 +52,7 @@ struct JobProgress {
     listed: Instant,
     /// Time when a slice last began or ended.
     touched: Instant,
-    /// Times, with the number of boards done by then.
+    /// Recent times, each with the number of boards done at that time, for the rate.
     samples: VecDeque<(Instant, u64)>,
 }
 
@@ -63,7 +63,7 @@ pub(crate) enum Making {
     Here,
     /// Other processes.
     Elsewhere,
-    /// Nobody here: the labels depend on another version of the solver, or on other tables.
+    /// Not this process: the job needs another version of the solver, or other tables.
     OtherSolver,
 }
 
@@ -244,7 +244,7 @@ impl Job {
             id: self.id,
             state: progress.state(),
             created: self.record.created,
-            // The clock of a file system lags by milliseconds, and the store has a clock of its own.
+            // The clock of a file system lags by milliseconds, and the clock of the store may differ.
             ended: at.map(|at| at.max(self.record.created)),
             expires: at.map(|at| later(at, keep)),
             folder: self.has_record.then_some(self.record.folder),

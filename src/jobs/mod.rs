@@ -60,13 +60,13 @@ pub struct JobEngine {
     unreadable: Mutex<BTreeSet<JobId>>,
     /// Arranges the work on unfinished jobs.
     dispatch: Arc<dyn Dispatch>,
-    /// True if the last search for jobs could read the store.
+    /// True if the last listing of jobs could read the store.
     has_store: AtomicBool,
-    /// Held during a search for jobs. Holds the start and the error of the last search.
+    /// Locked during a listing of jobs. Holds the start and the error of the last listing.
     searched: Mutex<Option<(Instant, Option<io::ErrorKind>)>>,
-    /// Changes at the end of each search. True once all jobs were found.
+    /// Changes at the end of each listing of jobs. True once a listing has found all jobs.
     has_searched: watch::Sender<bool>,
-    /// Time of the last search for a client's list.
+    /// Time of the last listing for a client's request.
     listed: Mutex<Option<Instant>>,
     /// Wakes the engine's task.
     wake: Notify,
@@ -87,13 +87,13 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// Interval of [`JobEngine::reconcile`].
 const PERIOD: Duration = Duration::from_millis(if cfg!(test) { 100 } else { 2000 });
 
-/// Interval of searches for jobs created or deleted by other processes.
+/// Interval of listings, which find the jobs that other processes have created or deleted.
 const JOBS_PERIOD: Duration = Duration::from_secs(10);
 
-/// Shortest interval of searches on behalf of clients' lists.
+/// Minimum interval of listings for clients' requests.
 const LIST_PERIOD: Duration = Duration::from_secs(1);
 
-/// Interval of searches for folders without a record.
+/// Interval of listings of folders without a record.
 const USELESS_PERIOD: Duration = Duration::from_secs(600);
 
 impl JobEngine {
@@ -277,7 +277,7 @@ impl JobEngine {
         job.view(self.settings.keep, self.dispatch.has_worker())
     }
 
-    /// True if the last search for jobs could read the store.
+    /// True if the last listing of jobs could read the store.
     pub fn has_store(&self) -> bool {
         self.has_store.load(Ordering::Relaxed)
     }

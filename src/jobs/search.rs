@@ -16,8 +16,8 @@ use super::store::{FoundRecord, UNNAMED_TIME, report_useless};
 use super::{JobEngine, LIST_PERIOD, VERSION};
 
 impl JobEngine {
-    /// Finds all jobs in the store. Does nothing if another thread began a search after this call. On an error some
-    /// jobs may be missing.
+    /// Finds all jobs by listing the store. Does nothing if another thread began a listing after this call. On an error
+    /// some jobs may be missing.
     pub(crate) fn search_jobs(&self) -> io::Result<()> {
         let asked = Instant::now();
         let mut searched = self.searched.lock();
@@ -162,15 +162,15 @@ impl JobEngine {
         }
     }
 
-    /// Reads which jobs other processes have created and deleted up to a second ago. Waits for the first search. Fails
-    /// if the store is shared and unreadable.
+    /// Reads which jobs other processes have created and deleted up to a second ago. Waits for the first listing.
+    /// Fails if the store is shared and unreadable.
     pub(crate) async fn refresh(self: &Arc<Self>) -> Result<(), JobError> {
         if !self.store.is_shared() {
             return Ok(());
         }
         let mut has_searched = self.has_searched.subscribe();
         let is_first = !*has_searched.borrow_and_update();
-        // The first search may take long, and a second one would only block another thread.
+        // The first listing may take long, and a second listing would only block another thread.
         if !(is_first && self.searched.is_locked()) && is_due(&mut self.listed.lock(), LIST_PERIOD) {
             return self.blocking(|engine| engine.search_jobs().map_err(|error| engine.file_error(error))).await;
         }
@@ -178,7 +178,7 @@ impl JobEngine {
         if !is_first {
             return if self.has_store() { Ok(()) } else { unlisted() };
         }
-        // A failed search counts too. No search begins while the service drains.
+        // A failed listing counts too. No listing begins while the service drains.
         tokio::select! {
             _ = has_searched.changed() => {}
             () = self.drained() => {}

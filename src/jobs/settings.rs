@@ -27,10 +27,10 @@ pub enum EngineError {
     /// Another process uses the directory.
     #[error("{} is in use by another process", .0.display())]
     InUse(PathBuf),
-    /// The directory cannot be used.
+    /// The directory cannot be created, opened or locked.
     #[error("{}: {source}", path.display())]
     Directory {
-        /// Path of the directory.
+        /// Path of the directory with the jobs.
         path: PathBuf,
         /// The system's error.
         source: io::Error,

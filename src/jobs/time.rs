@@ -29,7 +29,7 @@ pub(crate) fn later(time: SystemTime, by: Duration) -> SystemTime {
 /// Estimates the present time by the clock of a shared store.
 #[derive(Debug, Default)]
 pub(crate) struct StoreClock {
-    /// A time of the store's clock, and the local instant when it was read.
+    /// A time of the store's clock, and the local instant at which the time was read.
     known: Option<(SystemTime, Instant)>,
     /// Time of the next look.
     next_look: Option<Instant>,

@@ -49,7 +49,7 @@ pub enum WaitingFor {
     OtherJobs,
     /// The disk is full, or the store is unreadable or unwritable.
     Disk,
-    /// The labels depend on another version of the solver, or on other tables.
+    /// The job needs a process with another version of the solver, or with other tables.
     Version,
     /// No worker takes chunks.
     Workers,

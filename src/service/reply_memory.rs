@@ -13,9 +13,9 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 pub(crate) struct ReplyMemory {
     kib: u32,
     all: Arc<Semaphore>,
-    /// Permits for large reservations, beside those of all. They leave an eighth to small ones.
+    /// Further permits that large reservations need. An eighth of the memory is left to small reservations.
     large: Arc<Semaphore>,
-    /// Permits of each owner that has reservations, beside those of all. They leave a quarter to others.
+    /// Further permits that the reservations of an owner need. A quarter of the memory is left to other owners.
     owners: Mutex<HashMap<ReplyOwner, Weak<Semaphore>>>,
 }
 

@@ -212,7 +212,7 @@ async fn a_faulty_row_is_a_problem_between_the_others() {
         assert_eq!(problem["errors"].is_null(), errors.is_empty(), "{line}: {row}");
     }
     assert_eq!((&rows[7]["id"], &rows[7]["problem"]["inversions"]), (&json!("a"), &json!(1)));
-    // A line that arrives in many pieces, and is longer than what is kept of it.
+    // A line that arrives in many pieces, of which only a beginning is kept.
     let longer = format!("{}\n[[1,2],[3,0]]\n", "x".repeat(2_000_000));
     let longer = self::rows(&taquin, lines_of(longer)).await;
     assert_eq!(longer[0]["problem"]["type"], "/problems/content-too-large", "{longer:?}");
@@ -350,7 +350,7 @@ async fn a_batch_has_at_most_so_many_boards_and_bytes() {
     rows(&client, lines_of(padded(1024))).await;
     let detail = too_large(lines_of(padded(1025))).await;
     assert!(detail.contains("1024 bytes") && detail.contains("`taquin batch`"), "{detail}");
-    // Neither limit is that of other bodies.
+    // Other bodies have neither limit.
     client.solve(&json!({ "board": format!("867254301{}", " ".repeat(2000)) })).await;
 }
 

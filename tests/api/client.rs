@@ -46,7 +46,7 @@ impl Service {
         let config = Config::try_from(&flags).unwrap_or_else(|faults| panic!("{faults:?}"));
         let (addr_sender, addr) = oneshot::channel();
         let (shutdown, shutdown_requested) = oneshot::channel::<()>();
-        // Its own runtime outlives that of the test that starts it.
+        // A separate runtime, which outlives the runtime of the test that starts the service.
         let thread = std::thread::spawn(move || {
             let mut runtime = tokio::runtime::Builder::new_multi_thread();
             // As many as the binary has.

@@ -18,8 +18,8 @@ pub(crate) static CONTRACT: LazyLock<Contract> = LazyLock::new(Contract::read);
 pub(crate) struct Contract {
     /// The document.
     pub(crate) document: Value,
-    /// Its components. Other than there, objects have no members but those described: what the service writes is in the
-    /// document.
+    /// The components of the document, but their objects may have only the described members. So a member of a response
+    /// that the document lacks is found.
     closed_components: Value,
     validators: Mutex<HashMap<String, Arc<Validator>>>,
 }

@@ -1,4 +1,4 @@
-//! `/explain`: parts that add up, and estimates that agree with those of searches.
+//! `/explain`: parts that add up, and estimates that agree with the estimates of searches.
 
 use serde_json::{Value, json};
 

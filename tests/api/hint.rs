@@ -133,7 +133,7 @@ async fn a_trail_that_leads_elsewhere_is_ignored() {
     }
     let solved = json!({ "board": "123456780", "trail": "RRDD" });
     assert_eq!(taquin.post("/hint", &solved).await.expect(200).json()["trail"], "");
-    // The goal of a trail is that of the request.
+    // A trail has the goal of the request.
     let other = json!({ "board": expected["board"], "goal": "snail", "trail": trail });
     taquin.post("/hint", &other).await.problem("unsolvable");
 }

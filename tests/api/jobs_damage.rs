@@ -206,7 +206,7 @@ impl Case<'_> {
         }
     }
 
-    /// The command ends, and what it exports is right.
+    /// The command ends, and exports the right rows.
     fn check_command(&self, scratch: &Path) {
         let output = scratch.join("rows.csv");
         let run = |arguments: &[&str]| {

@@ -118,7 +118,7 @@ async fn searches_with_pattern_tables_name_their_size() {
     assert_eq!(tables(puzzle_15, json!({ "heuristic": "manhattan" })).await, Value::Null);
     assert_eq!(tables(puzzle_15, json!({ "algorithm": "breadth_first" })).await, Value::Null);
     assert_eq!(tables(puzzle_15, json!({ "algorithm": "constructive" })).await, Value::Null);
-    // The constructed solution replaces that of the search, which proved the bound.
+    // The constructed solution replaces the solution of the search, which proved the bound.
     let far = "15 14 8 12/10 11 9 13/2 6 5 1/3 7 4 0";
     let stopped = tables(far, json!({ "limits": { "expanded": 100 } })).await;
     assert!(["small", "standard"].iter().any(|size| stopped == *size), "{stopped}");

@@ -268,7 +268,7 @@ async fn on_15_puzzles_exact_lengths_are_those_of_solve_and_no_moves_are_given_a
         let exact = verify(&taquin, &bare).await;
         assert_eq!((&exact["optimal_length"], &exact["remaining"]), (&reply["optimal_length"], &reply["remaining"]));
         assert_eq!(exact.get("steps"), None);
-        // Of the moves, a response contains only those of the request.
+        // A response contains no moves but the moves of the request.
         let par = verify(&taquin, &json!({ "board": start, "moves": "", "exact": true })).await;
         assert!(par["optimal_length"].as_u64() > Some(0) && par["alg"] == "" && par.get("moves").is_none());
         let text =

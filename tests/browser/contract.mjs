@@ -30,7 +30,7 @@ export async function an_operation_can_be_tried(browser) {
 
 export async function every_GET_form_can_be_sent_unchanged(browser) {
   const page = await browser.open('/docs');
-  // The id in the examples is that of no job here.
+  // No job here has the id in the examples.
   const isSendable = ([path, { get }]) => get && !path.startsWith('/web') && !path.startsWith('/jobs/');
   const gets = Object.entries(browser.contract.paths).filter(isSendable).map(([, { get }]) => get.operationId);
   for (const id of gets) {

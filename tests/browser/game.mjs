@@ -168,7 +168,7 @@ export async function the_status_belongs_to_the_displayed_board(browser) {
   await says(page, /Solved in 2 moves. No solution is shorter/);
   await page.waitForTimeout(300);
   assert.match(await page.textContent('#status'), /Solved in 2 moves/);
-  // The distance is not compared with that of another board.
+  // The distance is not compared with the distance of another board.
   await page.getByRole('button', { name: 'Load' }).click();
   await says(page, /can be reached/);
   await press(page, 'ArrowDown');

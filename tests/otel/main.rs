@@ -261,7 +261,7 @@ fn requests_are_sampled_and_traces_are_off_by_default() {
 fn an_unreachable_collector_is_logged_once() {
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let silent_url = format!("http://{}", silent.local_addr().unwrap());
-    // A privileged port: a port that was free a moment ago could be that of another test's service.
+    // A privileged port: the service of another test could take a port that was free a moment ago.
     let closed_url = "http://127.0.0.1:1".to_owned();
     for (url, what) in [(closed_url, "refused"), (silent_url, "")] {
         let service = Service::start(&["--otlp-endpoint", &url]);

@@ -1,4 +1,4 @@
-//! Single files that `taquin batch` writes: what they replace, what is left of a run that was killed, and how it goes on.
+//! Single files that `taquin batch` writes: the files that they replace, and the rest and restart of a killed run.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -465,7 +465,7 @@ fn a_run_goes_on_with_its_own_input_and_arguments_alone() {
 fn sealed(text: &str) -> String {
     let (members, _) = text.split_once(",\n  \"sha256\"").unwrap();
     let digest: String = Sha256::digest(format!("{members}\n}}\n")).iter().map(|byte| format!("{byte:02x}")).collect();
-    // The member of the whole text is the last one; those of parts have other indents.
+    // The checksum of the whole text is the last member. The checksums of parts have other indents.
     format!("{members},\n  \"sha256\": \"{digest}\"\n}}\n")
 }
 

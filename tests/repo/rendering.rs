@@ -66,7 +66,7 @@ fn indentation(line: &str) -> usize {
     line.len() - line.trim_start().len()
 }
 
-/// The text without its code spans and without what is escaped.
+/// The text without its code spans and its escaped characters.
 fn prose(text: &str) -> String {
     let outside = text.split('`').step_by(2).collect::<Vec<_>>().join("`");
     outside.replace("\\<", "").replace("\\|", "")

@@ -28,7 +28,7 @@ pub struct LoadedTables {
 /// Loads the tables of a goal.
 type Load<'t> = dyn Fn(&Board) -> LoadedTables + 't;
 
-/// Labels boards of any goals. When the goal changes, the solver loads the tables of the new goal and releases the
+/// Labels boards with any goal. When the goal changes, the solver loads the tables of the new goal and releases the
 /// former tables for eviction.
 pub struct BatchSolver<'t> {
     tables: &'t dyn TableSource,

@@ -12,7 +12,7 @@ use crate::recipe::Recipe;
 
 /// Boards of a sample.
 const SAMPLE: u64 = 64;
-/// Target time of a chunk on one core. A killed process loses at most this time on each core.
+/// Target time of a chunk on one core. A killed process loses about this time on each core.
 const TARGET: Duration = Duration::from_secs(20);
 /// Minimum time of a chunk, below which a file for each chunk costs too much.
 const LEAST: Duration = Duration::from_millis(500);

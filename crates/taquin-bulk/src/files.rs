@@ -22,7 +22,7 @@ pub trait Files: fmt::Debug + Send + Sync {
     /// is durable.
     ///
     /// # Errors
-    /// Errors of the storage and of `write`. The name then has no file, or the previous file.
+    /// Errors of the storage and of `write`. The name then has no file, the previous file, or the complete new file.
     fn put_with(&self, name: &str, write: &mut WriteFile<'_>) -> io::Result<Created>;
 
     /// Creates a file, unless a file of this name exists.
@@ -88,7 +88,8 @@ pub trait Files: fmt::Debug + Send + Sync {
     /// Errors of the storage.
     fn list_folders(&self, folder: &str, visit: &mut dyn FnMut(&str)) -> io::Result<()>;
 
-    /// Removes the file or folder of this name, durably.
+    /// Removes a file, durably. Does nothing if the file is missing. For folders, see
+    /// [`remove_folder`](Self::remove_folder).
     ///
     /// # Errors
     /// Errors of the storage.

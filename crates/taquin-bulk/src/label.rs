@@ -94,9 +94,9 @@ pub enum LabelError {
 pub struct RequestedLimits {
     /// Time from submission to the end of the search.
     pub time: Option<Duration>,
-    /// Maximum of expanded nodes.
+    /// Maximum number of expanded nodes.
     pub expanded: Option<u64>,
-    /// Maximum of nodes in memory.
+    /// Maximum number of nodes in memory.
     pub nodes: Option<u64>,
 }
 

@@ -117,7 +117,7 @@ impl Totals {
         self.failed + self.invalid > 0
     }
 
-    /// Adds other counts.
+    /// Adds the counts of `other`.
     pub fn add(&mut self, other: &Self) {
         self.boards += other.boards;
         self.failed += other.failed;

@@ -73,7 +73,8 @@ impl NewFile {
     /// Syncs the file and links it to its final name, unless a file of that name exists.
     ///
     /// # Errors
-    /// Errors of the file system. The final name then has no file, or the previous file.
+    /// Errors of the file system. The final name then has no file, or the previous file. If only the folder could
+    /// not be synced, the final name may have the new file.
     pub fn create(self) -> io::Result<Created> {
         self.file.sync_all()?;
         let created = link(&self.temporary, &self.path)?;
@@ -84,7 +85,8 @@ impl NewFile {
     /// Syncs the file and renames it to its final name, replacing a file of that name.
     ///
     /// # Errors
-    /// Errors of the file system. The final name then has no file, or the previous file.
+    /// Errors of the file system. The final name then has no file, or the previous file. If only the folder could
+    /// not be synced, the final name may have the new file.
     pub fn replace(self) -> io::Result<()> {
         self.file.sync_all()?;
         fs::rename(&self.temporary, &self.path)?;

@@ -25,12 +25,12 @@ const DATA_FILE_ROWS: u64 = 10 << 20;
 /// Compression level, from 1 to 22. Higher levels save less than 1 % and take much longer.
 const ZSTD_LEVEL: i32 = 3;
 
-/// A file of a data set.
+/// Name and rows of one of the Parquet files into which a data set is split.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DataFile {
     /// Name of the file, with its number and the number of all files, as data set hubs expect.
     pub name: String,
-    /// Indices of the rows.
+    /// Indices of the rows in the data set.
     pub rows: Range<u64>,
 }
 
@@ -389,7 +389,7 @@ impl<W: Write + Send> ParquetFile<W> {
     }
 }
 
-/// Returns the error of the writer, if the writer caused the error.
+/// Returns the I/O error of the writer below, if that error is the cause.
 fn io_error(error: ParquetError) -> io::Error {
     match error {
         ParquetError::External(error) => match error.downcast::<io::Error>() {

@@ -110,7 +110,7 @@ pub struct Part {
     moves: Vec<u8>,
 }
 
-/// An encoded column.
+/// A column as stored in a part; docs/JOB_FILES.md has the kinds.
 struct Column {
     kind: u8,
     /// Bytes of a row, or 0 if the rows have different lengths.

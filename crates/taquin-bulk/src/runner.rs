@@ -63,7 +63,7 @@ pub enum RunEnd {
 /// Resources of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Resources<'a> {
-    /// Loaded tables.
+    /// Source of the tables of all searches.
     pub tables: &'a dyn TableSource,
     /// Number of threads.
     pub threads: usize,

@@ -134,7 +134,7 @@ pub enum Failure {
     ResultLost,
     /// The power fails before the call, so that no later call is made either.
     PowerLost,
-    /// The first response is lost, so the call is made twice; the next call fails.
+    /// The first response is lost, so the call is made twice. The next call fails.
     Repeated,
 }
 

@@ -18,7 +18,7 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    /// The subject that workers answer. It does not belong to the stream.
+    /// The subject of the requests that workers answer. It does not belong to the stream.
     pub(crate) fn workers(&self) -> String {
         format!("{}.workers", self.stream)
     }

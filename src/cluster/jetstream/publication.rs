@@ -1,4 +1,4 @@
-//! Answers to publications, and how long there were none.
+//! Results of publications, and the time since which a server has not answered.
 
 use std::time::{Duration, Instant};
 

@@ -29,7 +29,7 @@ pub(crate) enum Removal {
 /// A file in a job's folder. It names the process that deletes the job.
 const DELETED: &str = "deleted";
 
-/// A process gives up an unfinished deletion after this time, which is longer than its last request takes.
+/// Time after which another process may take over an unfinished deletion. It is longer than the last request takes.
 const DELETION_TIME: Duration = Duration::from_secs(120);
 /// A folder without a record is removed at this age. It is much longer than the creation of a job takes, since another
 /// process may be creating one in the folder.

@@ -27,7 +27,7 @@ use record::{RECORDS, id_of, name_of};
 /// The store of jobs (docs/adr/0024).
 ///
 /// Each job has a folder in `data` with a random, unique name. Creating the record `jobs/ID.json`, which names the
-/// folder, creates the job. A folder without a record is useless once the request that made it has ended.
+/// folder, creates the job. A folder without a record is orphaned once the request that made the folder has ended.
 #[derive(Debug)]
 pub struct JobStore {
     files: Arc<dyn Files>,
@@ -156,7 +156,7 @@ impl JobStore {
         }
     }
 
-    /// True if the record with this id names a folder.
+    /// True if the record with this id names this folder.
     pub(crate) fn names(&self, id: JobId, folder: FolderName) -> Result<bool, JobError> {
         Ok(self.record(id)?.is_some_and(|record| record.folder == folder))
     }
@@ -212,7 +212,7 @@ impl JobStore {
         Ok(ids)
     }
 
-    /// Calls `read` with each id while it returns true. A shared store is read by several threads.
+    /// Calls `read` with each id while `read` returns true. A shared store is read by several threads.
     pub(crate) fn for_each(&self, ids: &[JobId], read: impl Fn(JobId) -> bool + Sync) {
         let (next, is_over) = (AtomicUsize::new(0), AtomicBool::new(false));
         let work = || {
@@ -237,7 +237,7 @@ impl JobStore {
     }
 }
 
-/// Logs why folders without a record are not removed.
+/// Logs the error that prevents the removal of folders without a record.
 pub(crate) fn report_useless(error: &io::Error) {
     let message = "folders of no use cannot be removed";
     tracing::event!(target: "taquin::jobs", Level::WARN, message, %error);

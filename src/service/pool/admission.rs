@@ -1,4 +1,4 @@
-//! Admission control: bounds the jobs in the pool, and estimates Retry-After for rejected ones.
+//! Admission control: limits the number of jobs in the pool, and estimates `Retry-After` for rejected jobs.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;

@@ -17,7 +17,8 @@ pub(crate) struct CancelOnDrop {
 }
 
 impl CancelOnDrop {
-    /// Guards a queued search. Dropping the guard raises `cancel`.
+    /// Guards a queued search. Dropping the guard raises `cancel`, wakes a paused search, and counts the cancelled job,
+    /// unless the guard is disarmed.
     pub(crate) fn new(scheduler: &Arc<Scheduler>, metrics: &Metrics, cancel: &Arc<AtomicBool>) -> Self {
         let (scheduler, cancel) = (Arc::clone(scheduler), Arc::clone(cancel));
         Self { scheduler, metrics: metrics.clone(), cancel, number: None, is_armed: true }

@@ -50,9 +50,9 @@ struct LaneState {
     /// Works that may have a slice to run, in turn.
     rotation: VecDeque<u64>,
     threads: usize,
-    /// Threads that wait for work.
+    /// Number of threads that wait for a turn.
     idle: usize,
-    /// Running and paused slices.
+    /// Number of running and paused slices.
     slices: usize,
     is_closed: bool,
 }
@@ -95,7 +95,7 @@ pub struct BulkLoad {
     pub oldest: Duration,
 }
 
-/// Registered bulk work. Dropping it ends the work: running searches stop at their next poll.
+/// Registered bulk work. Dropping the handle ends the work: its searches stop when they next poll the cancel flag.
 #[must_use = "dropping it ends the work"]
 #[derive(Debug)]
 pub struct BulkHandle {

@@ -279,7 +279,7 @@ impl Pool {
         self.threads.run(run).await
     }
 
-    /// Registers bulk work, which uses workers that no job could use. It runs until it is done or its handle is
+    /// Registers bulk work, which uses workers that no job could use. The work runs until it is done or its handle is
     /// dropped.
     ///
     /// # Errors

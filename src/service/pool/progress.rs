@@ -40,7 +40,7 @@ struct FoundSolutions {
     sender: Option<broadcast::Sender<Arc<FoundSolution>>>,
 }
 
-/// Solutions buffered for a subscriber. A slower subscriber loses the oldest ones.
+/// Solutions buffered for a subscriber. A slower subscriber loses the oldest solutions.
 const CHANNEL_CAPACITY: usize = 64;
 
 /// Means that there is no threshold.
@@ -94,7 +94,7 @@ impl SearchProgress {
         self.lower_bound.load(Ordering::Relaxed)
     }
 
-    /// Returns the best solution so far, and a receiver of all later ones.
+    /// Returns the best solution so far, and a receiver of all later solutions.
     pub(crate) fn subscribe(&self) -> (Option<Arc<FoundSolution>>, broadcast::Receiver<Arc<FoundSolution>>) {
         let mut solutions = self.solutions();
         let sender = solutions.sender.get_or_insert_with(|| broadcast::Sender::new(CHANNEL_CAPACITY));
@@ -107,7 +107,7 @@ impl SearchProgress {
         self.solutions().best.as_ref().map(|best| best.path.clone())
     }
 
-    /// True if a solution was found.
+    /// True if the search has found a solution, even if a shorter one may follow.
     pub(crate) fn has_solution(&self) -> bool {
         self.solutions().best.is_some()
     }

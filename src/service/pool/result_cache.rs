@@ -21,10 +21,10 @@ type SearchResult = Result<Arc<Report>, ServiceError>;
 /// Future of the result.
 type Pending = Pin<Box<dyn Future<Output = SearchResult> + Send>>;
 
-/// Reports of more bytes than this trigger eviction at once.
+/// Size above which a report triggers eviction at once, in bytes.
 const LARGE: usize = 64 << 10;
 
-/// A search shared by its callers, who may observe it. It is dropped with its last caller.
+/// A search that its callers share and may observe. The search is dropped with its last caller.
 #[derive(Debug)]
 pub(crate) struct SharedSearch {
     outcome: Shared<Pending>,

@@ -30,7 +30,7 @@ pub enum SearchEvent {
 #[derive(Debug)]
 enum SubscriptionState {
     Running(Box<Running>),
-    /// Holds the result until it is taken.
+    /// Holds the result until the subscriber takes it.
     Finished(Option<Answer>),
 }
 

@@ -59,7 +59,7 @@ pub(crate) struct NoThread;
 /// Retry-After while the system refuses threads. It may allow one at any time.
 pub(crate) const RETRY_WITHOUT_THREAD: Duration = Duration::from_secs(1);
 
-/// Time after which an idle thread ends. Until then it holds some megabytes of freed memory.
+/// Time after which an idle thread ends. Until then the thread holds some megabytes of freed memory.
 const IDLE_TIME: Duration = Duration::from_millis(200);
 
 impl fmt::Debug for ThreadsState {

@@ -17,7 +17,8 @@ use super::figures::print_row;
 
 pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_taquin");
 
-/// The binary to test: that of the environment variable `TAQUIN_CHAOS_BINARY`, for comparisons, or the one just built.
+/// The binary to test: the path in the environment variable `TAQUIN_CHAOS_BINARY`, for comparisons, or the binary just
+/// built.
 fn binary() -> String {
     env::var("TAQUIN_CHAOS_BINARY").unwrap_or_else(|_| BINARY.to_owned())
 }

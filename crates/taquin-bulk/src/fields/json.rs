@@ -32,7 +32,7 @@ pub enum Json {
 const MAX_VALUES: usize = 1 << 16;
 
 impl Json {
-    /// Parses one JSON document. It stops at the first value beyond `MAX_VALUES`.
+    /// Parses one JSON document. Parsing stops at the first value beyond `MAX_VALUES`.
     ///
     /// # Errors
     /// `malformed-json`, whose detail gives line and column and never quotes the input; or `content-too-large`.

@@ -73,7 +73,7 @@ fn most_like<'w>(written: &str, words: &[&'w str]) -> Option<&'w str> {
     close.filter(|(likeness, _)| *likeness > MIN_LIKENESS).max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, word)| word)
 }
 
-/// The letters and digits of a text of limited length, in lower case, with the names of its signs.
+/// The letters and digits of the beginning of a text, in lower case, with `*` as `star` and `+` as `plus`.
 fn letters(text: &str) -> String {
     let mut letters = String::new();
     for char in text.chars().take(MAX_LENGTH) {

@@ -38,8 +38,8 @@ impl Value {
         }
     }
 
-    /// Returns true if a value in the body is equal: for a value in a query, if its text stands for the value in the
-    /// body.
+    /// Returns true if this value equals a value in the body. A value in a query does if its text stands for the value
+    /// in the body.
     pub fn agrees_with(&self, body: &Json) -> bool {
         match self {
             Self::Query(text) => stands_for(text, body),

@@ -13,11 +13,11 @@ pub enum CsvInput {
     /// No header: each line is a board, as tiles or as text in one field.
     #[default]
     Boards,
-    /// The columns of the header, by index.
+    /// A header: the index of each column that is read.
     Columns {
         /// Column of the id.
         id: Option<usize>,
-        /// Column of the board as text, or columns of the cells in order.
+        /// One column with the board as text, or the columns of all cells, in order.
         board: Vec<usize>,
         /// Number of columns.
         count: usize,

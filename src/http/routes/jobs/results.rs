@@ -104,7 +104,7 @@ async fn check(
 
 /// Reserves the memory of the response for parts from `first` on.
 async fn reserve(state: &AppState, caller: &Caller, job: &Arc<Job>, first: u64) -> Result<Reservation, Problem> {
-    // Solutions take most of a part; those of other parts are about as long.
+    // Solutions take most of a part, and parts of a job have solutions of similar length.
     let length = caller.read(job, move |job| job.stored().part_length(first)).await?;
     let rows = job.stored().spec().boards_of(first);
     let part = 2 * length.unwrap_or_default() as usize + (rows.end - rows.start) as usize * BYTES_OF_A_ROW;

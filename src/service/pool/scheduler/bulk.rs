@@ -16,20 +16,20 @@ pub(crate) struct BulkPermit {
     clock: Mutex<BulkClock>,
 }
 
-/// Time with and without the worker.
+/// Measures the time for which bulk work has its worker, and the time for which jobs have taken the worker back.
 #[derive(Debug)]
 struct BulkClock {
     /// Time at which the worker was last taken or returned.
     since: Instant,
-    /// Earlier time with the worker.
+    /// Time with the worker before `since`.
     worked: Duration,
-    /// Earlier time without the worker.
+    /// Time without the worker before `since`.
     paused: Duration,
 }
 
 impl Scheduler {
     /// Blocks until a worker is free that no job could use. Returns none once `is_over` is true.
-    /// [`wake_bulk`](Self::wake_bulk) makes it check `is_over`, which must not call the scheduler.
+    /// [`wake_bulk`](Self::wake_bulk) makes the call check `is_over`, which must not call the scheduler.
     pub(crate) fn bulk_permit(self: &Arc<Self>, is_over: &dyn Fn() -> bool) -> Option<BulkPermit> {
         self.take_for_bulk(is_over).then(|| BulkPermit {
             scheduler: Arc::clone(self),
@@ -127,13 +127,13 @@ impl Drop for BulkPermit {
 }
 
 impl BulkClock {
-    /// Ends a time with the worker.
+    /// Ends a period with the worker.
     fn stop(&mut self) {
         self.worked += self.since.elapsed();
         self.since = Instant::now();
     }
 
-    /// Ends a time without the worker.
+    /// Ends a period without the worker.
     fn start(&mut self) {
         self.paused += self.since.elapsed();
         self.since = Instant::now();

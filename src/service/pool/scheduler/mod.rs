@@ -230,7 +230,7 @@ impl Scheduler {
         start.send(permit).err()
     }
 
-    /// Releases the worker and blocks until the job is resumed. Returns false if it is cancelled first.
+    /// Releases the worker and blocks until the job is resumed. Returns false if the job is cancelled first.
     fn yield_worker(self: &Arc<Self>, key: (u8, u64), cancellation: &Cancellation) -> bool {
         let job = Arc::new(PausedJob { is_resumed: AtomicBool::new(false), thread: std::thread::current() });
         self.change(|state| {

@@ -53,7 +53,7 @@ pub(crate) struct SchedulerState<S> {
     restarts: Queue<S>,
     /// Started jobs that wait for a worker, by level and number.
     pub(crate) paused: BTreeMap<(u8, u64), Arc<PausedJob>>,
-    /// Jobs started or resumed since the oldest one last ran.
+    /// Number of jobs started or resumed since the oldest job last ran.
     since_oldest: u32,
     /// Workers of bulk work.
     pub(crate) bulk: BulkWorkers,
@@ -97,9 +97,9 @@ impl Trial {
 pub(crate) enum Arrival {
     /// A new job.
     New,
-    /// A restart after the trial. The job waits until it may keep its thread.
+    /// A job that starts again after its trial. It waits for a thread that it may keep until it ends.
     Restart(Trial),
-    /// A report after the trial, because the job's time ran out. It goes first in its class.
+    /// A job whose time ran out after its trial, and that only reports its result. It goes first in its class.
     Report(Trial),
 }
 
@@ -118,7 +118,7 @@ pub(crate) enum NextJob {
     Paused((u8, u64)),
 }
 
-/// Means that no job waits.
+/// The lowest level of the waiting jobs if no job waits.
 pub(crate) const NO_LEVEL: u8 = u8::MAX;
 /// Minimum time slice of a search, and the longest running time of level 0.
 pub(crate) const MIN_SLICE: Duration = Duration::from_millis(5);
@@ -256,7 +256,8 @@ impl<S> SchedulerState<S> {
         if self.idle_threads > 0 { self.restart_with_memory() } else { None }
     }
 
-    /// The first stopped job whose memory is available, if it may keep its thread.
+    /// The first job that waits for a restart and whose memory is available; `None` if no further job may keep its
+    /// thread.
     fn restart_with_memory(&self) -> Option<u64> {
         let firsts = (0..3).filter_map(|class| self.first_with_memory(&self.restarts, class));
         if self.has_room_for_long_job() { firsts.min() } else { None }
