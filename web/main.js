@@ -427,7 +427,10 @@ class Playground {
     this.live.end(`${text} ${describeMethod(result.search)}.`);
     this.report.append(statistics(result.search));
     this.game.known ??= result;
-    const isShown = this.load(result, text, 'good');
+    // A response lists the first states of a very long path. Those have estimates, and the player needs all.
+    const isWhole = result.states.length > result.moves.length;
+    const states = isWhole ? result.states : replay(this.puzzle.board, result.moves);
+    const isShown = this.load({ ...result, states }, text, 'good');
     this.tabs.show('solution');
     if (isShown && !isStill()) this.player.play();
   }
