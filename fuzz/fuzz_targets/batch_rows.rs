@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use taquin::http::Problem;
+use taquin_bulk::RowError;
 use taquin_bulk::rows::read_rows;
 
 fuzz_target!(|data: &[u8]| {
@@ -23,15 +23,15 @@ fuzz_target!(|data: &[u8]| {
                 let again = read_rows(board.as_bytes(), false).pop().expect("a row").expect("a board of a response");
                 assert_eq!(again.start(), puzzle.start());
             }
-            Err(problem) => check(&problem),
+            Err(error) => check(&error),
         }
     }
 });
 
-fn check(problem: &Problem) {
-    let Problem { kind, detail, errors, .. } = problem;
-    assert!(matches!(kind.status().as_u16(), 400 | 413 | 422), "{problem:?}");
-    assert!(!detail.is_empty() && errors.len() <= Problem::MAX_ERRORS, "{problem:?}");
+fn check(error: &RowError) {
+    let RowError { kind, detail, errors, .. } = error;
+    assert!(matches!(kind.status(), 400 | 413 | 422), "{error:?}");
+    assert!(!detail.is_empty() && errors.len() <= RowError::MAX_ERRORS, "{error:?}");
     for error in errors {
         assert!(error.pointer.is_empty() || error.pointer.starts_with('/'), "{error:?}");
         assert!(error.detail.len() < 1000 && !error.detail.contains(char::is_control), "{error:?}");

@@ -33,7 +33,8 @@ fn with_checksums(bytes: &[u8]) -> Vec<u8> {
         rest = after;
     }
     let rows = u32::from(rows.first().copied().unwrap_or(0));
-    let mut part = [&b"TAQPART1"[..], &[7; 32], &[0; 16], &rows.to_le_bytes(), &[columns.len() as u8, 0, 0, 0]].concat();
+    let mut part =
+        [&b"TAQPART1"[..], &[7; 32], &[0; 16], &rows.to_le_bytes(), &[columns.len() as u8, 0, 0, 0]].concat();
     for (kind, width, values) in &columns {
         part.extend([*kind, *width, 0, 0]);
         part.extend(crc32fast::hash(values).to_le_bytes());
