@@ -28,7 +28,7 @@ pub struct Reservation {
     memory: Arc<ReplyMemory>,
     kib: u32,
     owner: Option<Arc<Semaphore>>,
-    /// Those of all, of large reservations, and of the owner.
+    /// Permits from `all`, from `large` if the reservation is large, and from the owner.
     permits: Vec<OwnedSemaphorePermit>,
 }
 
@@ -180,7 +180,7 @@ mod tests {
         let mut other = memory.reserve(None, 3 * KIB).unwrap();
         assert!(other.grow(38 * KIB) && !other.grow(39 * KIB), "large ones leave a part");
         assert_eq!((memory.held(), large(&memory)), (88 * KIB, 88));
-        assert!(!one.grow(51 * KIB) && one.grow(50 * KIB), "it keeps what it has");
+        assert!(!one.grow(51 * KIB) && one.grow(50 * KIB), "a rejected growth keeps the reservation");
         assert!(memory.reserve(owner, 3 * KIB).is_some());
         drop(other);
         assert!(one.grow(u64::MAX) && memory.reserve(owner, KIB).is_none(), "it has the share of its owner");

@@ -107,6 +107,10 @@ impl RowError {
     /// Maximum number of errors in a document.
     pub const MAX_ERRORS: usize = 20;
 
+    /// Detail of an internal error.
+    pub const INTERNAL: &str =
+        "Internal error. Please report it with the request id; the log has the cause under that id.";
+
     /// Creates an error without errors of fields or extension members.
     pub fn new(kind: ErrorKind, detail: impl Into<String>) -> Self {
         Self { kind, detail: detail.into(), errors: Vec::new(), members: Vec::new() }
@@ -114,10 +118,7 @@ impl RowError {
 
     /// Creates an internal error. The caller has logged the cause.
     pub fn internal() -> Self {
-        Self::new(
-            ErrorKind::Internal,
-            "Internal error. Please report it with the request id; the log has the cause under that id.",
-        )
+        Self::new(ErrorKind::Internal, Self::INTERNAL)
     }
 
     /// Sets the errors of fields, and drops errors beyond [`RowError::MAX_ERRORS`].

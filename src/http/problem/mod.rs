@@ -54,10 +54,7 @@ impl Problem {
 
     /// Creates the problem of an internal error. The caller has logged the cause.
     pub fn internal() -> Self {
-        Self::new(
-            ProblemKind::Internal,
-            "Internal error. Please report it with the request id; the log has the cause under that id.",
-        )
+        Self::new(ProblemKind::Internal, RowError::INTERNAL)
     }
 
     /// Sets the errors, and drops errors beyond [`Problem::MAX_ERRORS`].

@@ -134,7 +134,7 @@ fn a_client_that_does_not_read_is_disconnected() {
     sleep(500 * MILLISECOND);
     let answers = slow.rest();
     assert_eq!(answers.matches("HTTP/1.1 200 OK\r\n").count(), REQUESTS);
-    assert!(answers.len() > 10_000_000 && answers.ends_with("]}"), "one who takes it in time gets it all");
+    assert!(answers.len() > 10_000_000 && answers.ends_with("]}"), "a client that reads in time gets every byte");
 }
 
 #[test]
