@@ -147,12 +147,18 @@ impl Searcher {
     fn count(
         &self,
         job: &SearchRequest,
-        report: Result<Report, ServiceError>,
+        mut report: Result<Report, ServiceError>,
         span: SearchSpan,
     ) -> Result<Report, ServiceError> {
-        let report = report.map(|report| Report { percentile: self.percentile(job, &report), ..report });
+        if let Ok(report) = &mut report {
+            report.percentile = self.percentile(job, report);
+        }
         span.end(job, &report);
-        report.inspect(|report| self.metrics.finished(job, report)).inspect_err(|error| job_log::failed(job, error))
+        match &report {
+            Ok(report) => self.metrics.finished(job, report),
+            Err(error) => job_log::failed(job, error),
+        }
+        report
     }
 
     /// Percentile of an optimal solution, if the distribution of lengths is known.

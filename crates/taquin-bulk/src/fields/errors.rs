@@ -54,6 +54,7 @@ impl Errors {
 
     /// The problem of the most severe kind, with the kept errors; `None` without errors.
     pub(crate) fn into_problem(self) -> Option<RowError> {
+        let most_severe = self.most_severe?;
         let detail = match self.listed.as_slice() {
             [(_, only)] => sentence(&only.detail),
             listed if listed.len() < self.count => {
@@ -62,7 +63,7 @@ impl Errors {
             listed => format!("The request has {} errors.", listed.len()),
         };
         let errors = self.listed.into_iter().map(|(_, error)| error).collect();
-        Some(RowError::new(self.most_severe?, detail).with_errors(errors))
+        Some(RowError::new(most_severe, detail).with_errors(errors))
     }
 }
 

@@ -79,12 +79,12 @@ impl Path {
 
     /// The moves in directions of the tiles, with the lengths of runs: `R2D` for the blank's moves `LLU`.
     pub fn alg(&self) -> String {
-        written(Run::of(&self.0))
+        written(Run::of(&self.0), self.len())
     }
 
     /// The way back from the last board to the first, written as [`alg`](Self::alg).
     pub fn scramble(&self) -> String {
-        written(Run::of(&self.0).rev().map(Run::inverse))
+        written(Run::of(&self.0).rev().map(Run::inverse), self.len())
     }
 
     /// True if there are no moves.
@@ -112,15 +112,23 @@ impl Path {
     }
 }
 
-fn written(runs: impl Iterator<Item = Run>) -> String {
-    let mut text = String::new();
+/// Text of runs of `moves` moves, which has no more bytes.
+fn written(runs: impl Iterator<Item = Run>, moves: usize) -> String {
+    let mut text = Vec::with_capacity(moves);
     for run in runs {
-        text.push(run.letter(MoveNotation::Tile));
+        text.push(run.letter(MoveNotation::Tile) as u8);
         if run.length > 1 {
-            text.push_str(&run.length.to_string());
+            push_decimal(&mut text, run.length);
         }
     }
-    text
+    String::from_utf8(text).expect("letters and digits are ASCII")
+}
+
+fn push_decimal(text: &mut Vec<u8>, number: usize) {
+    if number >= 10 {
+        push_decimal(text, number / 10);
+    }
+    text.push(b'0' + (number % 10) as u8);
 }
 
 impl FromIterator<Move> for Path {
