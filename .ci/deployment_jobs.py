@@ -8,7 +8,6 @@ from deployment_common import (
     check_mount,
     check_pod_lockdown,
     cores,
-    objects_of,
     planned_memory,
     port,
     read,
@@ -225,10 +224,8 @@ def check_nats_policy(values, policy, service):
     expected = [[config[key]["port"]] for key in ("nats", "monitor", "cluster")]
     require(place, found == expected, f"ports {found}, expected {expected}")
     require(place, {"to": servers["from"], "ports": servers["ports"]} in policy["egress"], "no way to other servers")
-    worker_policy = objects_of("deploy/kubernetes/workers/networkpolicy.yaml")[0]["spec"]
-    for other, egress in (("components/jobs", service.spec("NetworkPolicy")), ("workers", worker_policy)):
-        ports = egress_ports(egress, namespace)
-        require(other, ports == {config["nats"]["port"]}, f"it lets pods connect to the ports {ports} of NATS")
+    ports = egress_ports(service.spec("NetworkPolicy"), namespace)
+    require("components/jobs", ports == {config["nats"]["port"]}, f"it lets pods connect to the ports {ports} of NATS")
 
 
 # --- One machine ----------------------------------------------------------------------------------
