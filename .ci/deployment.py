@@ -104,7 +104,8 @@ class Workload:
         self.settings = {entry["name"]: entry["value"] for entry in self.container.get("env", [])}
         for source in self.container.get("envFrom", []):
             ((kind, reference),) = source.items()
-            self.settings |= rendering.get(kind.removesuffix("Ref"), reference["name"], self.place).get("data", {})
+            found = rendering.get(kind.removesuffix("Ref"), reference["name"], self.place)
+            self.settings |= found.get("data", {}) if kind == "configMapRef" else {}
 
     def check(self, rendering):
         """Checks references, resources, and, of Taquin's pods, the settings."""
@@ -131,15 +132,15 @@ class Workload:
         settings, pause = self.settings, self.container.get("lifecycle", {}).get("preStop", {"sleep": {"seconds": 0}})
         grace = self.pod["terminationGracePeriodSeconds"] - pause["sleep"]["seconds"]
         check_settings(self.place, settings, size(requests["memory"]), grace)
-        # The links of a service named taquin would set TAQUIN_PORT.
+        if self.name == "taquin":
+            longest = seconds(settings.get("TAQUIN_MAX_TIME", "60s"))
+            require(self.place, seconds(settings["TAQUIN_SHUTDOWN_GRACE"]) > longest, "a shutdown stops searches")
         require(self.place, self.pod["enableServiceLinks"] is False, "service links would set TAQUIN_PORT")
         # Pods of the local overlays share two cores with the system.
         enough = size(requests["cpu"]) >= int(settings["TAQUIN_WORKERS"]) or rendering.place.startswith("local")
         require(self.place, enough, "fewer cores than workers")
         admin = settings.get("TAQUIN_ADMIN_LISTEN")
-        require(
-            self.place, admin is None or self.ports["admin"] == port(admin), "another port than TAQUIN_ADMIN_LISTEN"
-        )
+        require(self.place, not admin or self.ports["admin"] == port(admin), "another port than TAQUIN_ADMIN_LISTEN")
         if rendering.place.startswith("production"):
             require(self.place, re.search("@sha256:[0-9a-f]{64}$", self.container["image"]), "its image has no digest")
         for setting, writable in (("TAQUIN_TABLE_CACHE", True), ("TAQUIN_JOBS", True), ("TAQUIN_TOKEN_FILE", False)):
@@ -168,41 +169,48 @@ class Rendering:
         require(place, name is None or key in self.named, f"no {kind} {name}")
         return self.named.get(key, {})
 
-    def of_kind(self, *kinds):
-        """Returns the objects of some kinds."""
-        return [item for item in self.items if item["kind"] in kinds]
+    def of_kind(self, kind):
+        """Returns the objects of a kind."""
+        return [item for item in self.items if item["kind"] == kind]
 
     def check(self):
         """Checks that all references lead to objects of this rendering, and each workload."""
         for workload in self.workloads.values():
             workload.check(self)
+        policies = {item["spec"]["podSelector"]["matchLabels"][NAME] for item in self.of_kind("NetworkPolicy")}
+        open_to_all = self.workloads.keys() - policies - {"taquin-batch"}
+        require(self.place, not open_to_all, f"no network policy of {open_to_all}")
         for kind, name in self.named:
             require(self.place, kind not in ("configmap", "secret") or (kind, name) in self.used, f"{name} is not used")
         for item in self.items:
-            place, spec = f"{self.place}/{item['kind']}/{item['metadata']['name']}", item.get("spec", {})
-            inside = item["metadata"].get("namespace", "taquin") in ("taquin", "nats")
-            require(place, inside, "an object in another namespace")
-            selector = spec.get("selector", spec.get("podSelector"))
-            if selector and item["kind"] != "PodMonitor":
-                workload = self.workloads.get(selector.get("matchLabels", selector).get(NAME))
-                require(place, workload, "it selects no pods")
-                ports = [entry.get("targetPort") for entry in spec.get("ports", [])]
-                ports += [entry["port"] for rule in spec.get("ingress", []) for entry in rule.get("ports", [])]
-                for name in ports if workload else []:
-                    require(place, not isinstance(name, str) or name in workload.ports, f"no port {name}")
-            if "scaleTargetRef" in spec:
-                target = self.get("Deployment", spec["scaleTargetRef"]["name"], place)
-                require(place, "replicas" not in target.get("spec", {}), "`replicas` would override the autoscaler")
-        for item in self.of_kind("PodMonitor"):
-            (expression,), (endpoint,) = (
-                item["spec"]["selector"]["matchExpressions"],
-                item["spec"]["podMetricsEndpoints"],
+            self.check_references(f"{self.place}/{item['kind']}/{item['metadata']['name']}", item)
+        for spec in (item["spec"] for item in self.of_kind("PodMonitor")):
+            (names,), (endpoint,) = spec["selector"]["matchExpressions"], spec["podMetricsEndpoints"]
+            require(self.place, names["values"] == ["taquin", "taquin-worker"], "Prometheus does not find all pods")
+            require(self.place, spec["jobLabel"] == names["key"] == NAME, "the alerts select other jobs")
+            require(
+                self.place, endpoint["port"] in self.workloads["taquin"].ports, "Prometheus scrapes no port of pods"
             )
-            require(self.place, expression["values"] == ["taquin", "taquin-worker"], "it does not scrape all pods")
-            require(self.place, item["spec"]["jobLabel"] == expression["key"] == NAME, "the alerts select other jobs")
-            require(self.place, endpoint["port"] in self.workloads["taquin"].ports, "it scrapes no port of the pods")
         self.check_gateway()
         self.check_jobs()
+
+    def check_references(self, place, item):
+        """Checks the namespace, the selector and its ports, and the target of an autoscaler."""
+        spec = item.get("spec", {})
+        inside = item["metadata"].get("namespace", "taquin") in ("taquin", "nats")
+        require(place, inside, "an object in another namespace")
+        selector = spec.get("selector", spec.get("podSelector"))
+        if selector and item["kind"] != "PodMonitor":
+            labels = selector.get("matchLabels", selector).items()
+            ports = next((pods.ports for pods in self.workloads.values() if labels <= pods.labels.items()), None)
+            require(place, ports is not None, "it selects no pods")
+            named = [entry.get("targetPort") for entry in spec.get("ports", [])]
+            named += [entry["port"] for rule in spec.get("ingress", []) for entry in rule.get("ports", [])]
+            for name in named:
+                require(place, not isinstance(name, str) or name in (ports or {}), f"no port {name}")
+        if "scaleTargetRef" in spec:
+            target = self.get("Deployment", spec["scaleTargetRef"]["name"], place)
+            require(place, "replicas" not in target.get("spec", {}), "`replicas` would override the autoscaler")
 
     def check_gateway(self):
         """Checks that each route leads to the Service and has a policy, which ends connections before Taquin does."""
@@ -228,9 +236,7 @@ class Rendering:
             require(self.place, "TAQUIN_TOKEN_FILE" in service.settings, "jobs without tokens")
             scaler = self.named["horizontalpodautoscaler", "taquin"]["spec"]
             alone = scaler["maxReplicas"] == 1 and service.item["spec"]["strategy"] == {"type": "Recreate"}
-            require(
-                self.place, "TAQUIN_NATS" in service.settings or alone, "two pods would have the directory of the jobs"
-            )
+            require(self.place, "TAQUIN_NATS" in service.settings or alone, "two pods would have one directory of jobs")
         for item in self.of_kind("ScaledObject"):
             triggers = [trigger["metadata"] for trigger in item["spec"]["triggers"]]
             leases = {
