@@ -27,7 +27,6 @@ use std::time::Duration;
 use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::Registry;
-use taquin_solver::heuristic::Tier;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
@@ -38,10 +37,10 @@ use self::open_connections::OpenConnections;
 pub use self::signals::Ending;
 use self::signals::until_signalled;
 use self::timeouts::Timeouts;
-use crate::config::{Config, ConnectionConfig, MemoryPlan, RateConfig, TableTier, ThreadPlan, Token, reachable};
-use crate::http::{BatchLimits, Guards, HttpServices, HttpSettings, Rate, Site, Tokens};
+use crate::config::{Config, ThreadPlan, reachable};
+use crate::http::HttpServices;
 use crate::jobs::JobEngine;
-use crate::service::{BeforeSearchHook, BulkSettings, SearchMemory, Service, ServiceSettings};
+use crate::service::Service;
 
 /// Connection limit of the admin listener.
 const MAX_ADMIN_CONNECTIONS: usize = 64;
@@ -90,35 +89,25 @@ impl App {
     /// # Errors
     /// If a port cannot be bound, or the place of the jobs cannot be used.
     pub async fn build(config: &Config) -> Result<Self, AppError> {
-        Self::build_with(config, None).await
-    }
-
-    /// [`App::build`] with a hook that runs before each search, for tests that make searches panic.
-    ///
-    /// # Errors
-    /// If a port cannot be bound, or the place of the jobs cannot be used.
-    #[doc(hidden)]
-    pub async fn build_with(config: &Config, before_search: Option<BeforeSearchHook>) -> Result<Self, AppError> {
         let bind = async |flag, addr| bind(addr).await.map_err(|source| AppError::Bind { flag, addr, source });
         let bound = bind("--listen", config.listen).await?;
         let admin_bound = match config.admin_listen {
             Some(addr) => Some(bind("--admin-listen", addr).await?),
             None => None,
         };
-        let service = Service::start(ServiceSettings { before_search, ..service_settings(config) });
+        let service = Service::start(config.service.clone());
         let mut jobs = open_jobs(&service, config).await?;
-        let timeouts = timeouts(config);
         let connections = Gauge::default();
         let max_connections = open_connections::raise_limit(config.max_connections);
         let limit = max_connections + admin_bound.as_ref().map_or(0, |_| MAX_ADMIN_CONNECTIONS);
         let registry = registry(&service, jobs.as_mut(), &connections, limit);
         let jobs = jobs.map(|jobs| jobs.engine);
-        let (settings, guards) = (http_settings(config), guards(config));
-        let http = HttpServices::new(&service, jobs.clone(), settings, site(config), &guards, registry);
-        let main = Listener::new(bound, http.main, timeouts, max_connections, connections.clone());
-        let main = if config.guard.rate.is_some() { main.with_peer_addresses() } else { main };
+        let http =
+            HttpServices::new(&service, jobs.clone(), config.http, config.site.clone(), &config.guards, registry);
+        let main = Listener::new(bound, http.main, config.timeouts, max_connections, connections.clone());
+        let main = if config.guards.rate.is_some() { main.with_peer_addresses() } else { main };
         // The admin listener has no load balancer in front of it.
-        let admin = Timeouts { age: None, ..timeouts };
+        let admin = Timeouts { age: None, ..config.timeouts };
         let admin =
             admin_bound.map(|bound| Listener::new(bound, http.admin, admin, MAX_ADMIN_CONNECTIONS, connections));
         Ok(Self { main, admin, service, jobs, shutdown_grace: config.shutdown_grace, threads: config.threads })
@@ -251,71 +240,6 @@ fn registry(
         jobs.queue_gauges.take().into_iter().for_each(|gauges| own.register_collector(gauges));
     }
     registry
-}
-
-fn tier(tables: TableTier) -> Tier {
-    match tables {
-        TableTier::Small => Tier::Small,
-        TableTier::Standard => Tier::Standard,
-        TableTier::Large => Tier::Large,
-    }
-}
-
-fn service_settings(config: &Config) -> ServiceSettings {
-    ServiceSettings {
-        workers: config.workers,
-        queue: config.queue,
-        job_threads: config.threads.searches,
-        default_time: config.time_limit,
-        max_time: config.max_time,
-        max_expanded: config.max_expanded,
-        memory: config.memory.total,
-        search_memory: config.memory.search,
-        searches_memory: {
-            let MemoryPlan { searches, small_searches: small, light_searches: light, bulk_searches: bulk, .. } =
-                config.memory;
-            SearchMemory { shared: searches - small - light - bulk, small, light }
-        },
-        bulk: BulkSettings { workers: config.threads.bulk, search_memory: config.memory.bulk_search },
-        answer_memory: config.memory.cache,
-        reply_memory: config.memory.replies,
-        max_expansions: config.max_expansions,
-        tables: tier(config.tables),
-        ready: tier(config.ready),
-        table_memory: config.memory.tables,
-        table_cache: config.table_cache.clone(),
-        before_search: None,
-    }
-}
-
-fn timeouts(config: &Config) -> Timeouts {
-    let ConnectionConfig { header_timeout, keep_alive_timeout, max_age, write_timeout } = config.connection;
-    Timeouts { header: header_timeout, keep_alive: keep_alive_timeout, write: write_timeout, age: max_age }
-}
-
-fn http_settings(config: &Config) -> HttpSettings {
-    HttpSettings {
-        max_body: config.max_body,
-        body_timeout: config.body_timeout,
-        strict_content_type: config.strict_content_type,
-        traces: config.traces.is_some(),
-        batch: BatchLimits { boards: config.batch.boards, bytes: config.batch.bytes },
-    }
-}
-
-fn site(config: &Config) -> Site {
-    Site { base_path: config.base_path.clone(), frame_origins: config.guard.frame_origins.clone() }
-}
-
-fn guards(config: &Config) -> Guards {
-    let guard = &config.guard;
-    Guards {
-        tokens: Tokens::new(guard.tokens.iter().map(Token::as_str)),
-        rate: guard.rate.map(|RateConfig { requests, period, burst }| Rate { requests, period, burst }),
-        trusted_proxies: guard.trusted_proxies,
-        cors_origins: guard.cors_origins.clone(),
-        allowed_hosts: guard.allowed_hosts.clone(),
-    }
 }
 
 #[cfg(test)]

@@ -18,7 +18,6 @@ mod threads;
 mod traces;
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Parser, Subcommand};
@@ -27,23 +26,24 @@ use tracing_subscriber::filter::Targets;
 
 pub use address::reachable;
 pub use batch::BatchFlags;
-pub use bulk::BatchLimits;
 use bulk::BulkFlags;
 pub use command::{completions, man_page, unknown_variables};
-pub use connection::ConnectionConfig;
 use connection::ConnectionFlags;
+pub use connection::Timeouts;
 use guard::GuardFlags;
-pub use guard::{GuardConfig, RateConfig, Token};
 pub use jobs::{JobsConfig, JobsPlace, QueueConfig};
 use jobs::{JobsFlags, JobsRole};
 use memory::MemoryFlags;
-pub use memory::{MemoryPlan, RECORDED_EXPANSION};
+pub use memory::MemoryPlan;
 pub(crate) use parse::parse_duration;
-pub use parse::{ConfigError, LogFormat, TableTier};
+pub use parse::{ConfigError, LogFormat};
 use parse::{KIB, MIB, MILLISECOND, SettingsParser};
 pub use threads::{LimitSource, ThreadLimit, ThreadPlan};
 pub use traces::TraceConfig;
 use traces::TraceFlags;
+
+use crate::http::{Guards, HttpSettings, Site};
+use crate::service::{BulkSettings, ServiceSettings};
 
 /// HTTP service that solves sliding-tile puzzles.
 ///
@@ -226,33 +226,22 @@ pub enum Command {
     Man,
 }
 
-/// Valid settings.
-#[derive(Clone, PartialEq, Debug)]
-#[expect(missing_docs, reason = "the flags of the same names document them")]
+/// Valid settings of the process and of its layers.
+#[derive(Clone, Debug)]
+#[expect(missing_docs, reason = "the flags of the same names, or the types, document them")]
 pub struct Config {
     pub listen: SocketAddr,
     pub admin_listen: Option<SocketAddr>,
-    pub base_path: String,
     pub max_connections: usize,
-    pub workers: usize,
-    pub queue: usize,
+    pub timeouts: Timeouts,
     pub shutdown_grace: Duration,
-    pub time_limit: Duration,
-    pub max_time: Duration,
-    pub max_expanded: u64,
     pub memory: MemoryPlan,
     pub threads: ThreadPlan,
-    pub max_expansions: usize,
-    pub max_body: usize,
-    pub batch: BatchLimits,
+    pub service: ServiceSettings,
     pub jobs: Option<JobsConfig>,
-    pub body_timeout: Duration,
-    pub connection: ConnectionConfig,
-    pub strict_content_type: bool,
-    pub tables: TableTier,
-    pub ready: TableTier,
-    pub table_cache: Option<PathBuf>,
-    pub guard: GuardConfig,
+    pub http: HttpSettings,
+    pub site: Site,
+    pub guards: Guards,
     pub log: Targets,
     pub log_format: LogFormat,
     pub traces: Option<TraceConfig>,
@@ -272,33 +261,53 @@ impl TryFrom<&Flags> for Config {
         let tables = parser.tables("tables", &flags.tables);
         let max_expansions = parser.number("max-expansions", &flags.max_expansions, 0..=5_000);
         let memory = flags.memory.parse(&mut parser, [workers, threads.bulk], tables, max_expansions as u64);
+        let service = ServiceSettings {
+            workers,
+            queue: parser.number("queue", &flags.queue, 0..=100_000),
+            job_threads: threads.searches,
+            default_time: parser.duration("time-limit", &flags.time_limit, MILLISECOND),
+            max_time: parser.duration("max-time", &flags.max_time, MILLISECOND),
+            max_expanded: parser.number("max-expanded", &flags.max_expanded, 1..=u64::MAX),
+            memory: memory.total,
+            search_memory: memory.search,
+            searches_memory: memory.search_memory(),
+            bulk: BulkSettings { workers: threads.bulk, search_memory: memory.bulk_search },
+            answer_memory: memory.cache,
+            reply_memory: memory.replies,
+            max_expansions,
+            tables,
+            ready: parser.tables("ready", &flags.ready),
+            table_memory: memory.tables,
+            table_cache: flags.table_cache.as_deref().filter(|path| !path.is_empty()).map(Into::into),
+            before_search: None,
+        };
+        let traces = flags.traces.parse(&mut parser);
+        let http = HttpSettings {
+            max_body: parser.size("max-body", &flags.max_body, KIB..=16 * MIB) as usize,
+            body_timeout: parser.duration("body-timeout", &flags.body_timeout, MILLISECOND),
+            strict_content_type: parser.switch("strict-content-type", &flags.strict_content_type),
+            traces: traces.is_some(),
+            batch: flags.bulk.limits(&mut parser, memory.replies),
+        };
         let config = Self {
             listen,
             admin_listen: admin_listen.map(|text| parser.address("admin-listen", text)),
-            base_path: parser.base_path("base-path", flags.base_path.as_deref().unwrap_or_default()),
             max_connections: parser.number("max-connections", &flags.max_connections, 1..=1_000_000),
-            workers,
-            queue: parser.number("queue", &flags.queue, 0..=100_000),
+            timeouts: flags.connection.parse(&mut parser),
             shutdown_grace: parser.duration("shutdown-grace", &flags.shutdown_grace, Duration::ZERO),
-            time_limit: parser.duration("time-limit", &flags.time_limit, MILLISECOND),
-            max_time: parser.duration("max-time", &flags.max_time, MILLISECOND),
-            max_expanded: parser.number("max-expanded", &flags.max_expanded, 1..=u64::MAX),
             memory,
             threads,
-            max_expansions,
-            max_body: parser.size("max-body", &flags.max_body, KIB..=16 * MIB) as usize,
-            batch: flags.bulk.limits(&mut parser, memory.replies),
+            service,
             jobs: flags.jobs.parse(flags.jobs_role(), &mut parser),
-            body_timeout: parser.duration("body-timeout", &flags.body_timeout, MILLISECOND),
-            connection: flags.connection.parse(&mut parser),
-            strict_content_type: parser.switch("strict-content-type", &flags.strict_content_type),
-            tables,
-            ready: parser.tables("ready", &flags.ready),
-            table_cache: flags.table_cache.as_deref().filter(|path| !path.is_empty()).map(PathBuf::from),
-            guard: flags.guard.parse(flags.command.is_none(), &mut parser),
+            http,
+            site: Site {
+                base_path: parser.base_path("base-path", flags.base_path.as_deref().unwrap_or_default()),
+                frame_origins: flags.guard.frame_origins(&mut parser),
+            },
+            guards: flags.guard.parse(flags.command.is_none(), &mut parser),
             log: parser.filter("log", &flags.log),
             log_format: flags.log_format.as_deref().map_or_else(LogFormat::of_stdout, |text| parser.log_format(text)),
-            traces: flags.traces.parse(&mut parser),
+            traces,
         };
         config.check_conflicts(flags.command.is_none(), &mut parser);
         parser.finish().map(|()| config)
@@ -308,10 +317,11 @@ impl TryFrom<&Flags> for Config {
 impl Config {
     /// Reports settings that contradict each other.
     fn check_conflicts(&self, serves: bool, parser: &mut SettingsParser) {
-        if self.time_limit > self.max_time && parser.is_valid("time-limit") && parser.is_valid("max-time") {
+        let ServiceSettings { default_time, max_time, tables, ready, .. } = self.service;
+        if default_time > max_time && parser.is_valid("time-limit") && parser.is_valid("max-time") {
             parser.report("time-limit", "is longer than --max-time: lower it, or raise --max-time".to_owned());
         }
-        if self.ready > self.tables && parser.is_valid("ready") && parser.is_valid("tables") {
+        if ready > tables && parser.is_valid("ready") && parser.is_valid("tables") {
             parser.report("ready", "names tables that --tables does not build: lower it, or raise --tables".to_owned());
         }
         let is_main = |admin: SocketAddr| {
@@ -326,12 +336,10 @@ impl Config {
             self.check_jobs(parser);
         }
     }
-}
 
-impl Config {
     /// Reports settings that would keep jobs from running, or let requests without a token create them.
     fn check_jobs(&self, parser: &mut SettingsParser) {
-        if self.guard.tokens.is_empty() && !self.listen.ip().is_loopback() && parser.is_valid("token-file") {
+        if self.guards.tokens.is_empty() && !self.listen.ip().is_loopback() && parser.is_valid("token-file") {
             let reason =
                 "needs --token-file, since --listen is no loopback address: requests from anywhere could fill the disk";
             parser.report("jobs", reason.to_owned());

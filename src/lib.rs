@@ -3,9 +3,9 @@
 //! Four layers above the crates `taquin-bulk` and `taquin-solver`. Every dependency points down, and a test rejects others:
 //!
 //! ```text
-//! main → app → http → jobs → service → taquin-bulk → taquin-solver
-//!           app → cluster → jobs, with the feature `cluster`
-//! config, telemetry: only main and app use them
+//! main → app → config → http → jobs → service → taquin-bulk → taquin-solver
+//!        app → cluster → jobs, with the feature `cluster`
+//!        app, main → telemetry → config: only app and main use these two
 //! ```
 //!
 //! To read the code from the bottom: [`taquin_solver::Solver`]; [`service::Service::submit`], which runs a search on the

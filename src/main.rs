@@ -141,7 +141,7 @@ fn runtime(config: &Config) -> io::Result<tokio::runtime::Runtime> {
     const WITH_STORE: usize = 64;
     let is_shared = config.jobs.as_ref().is_some_and(|jobs| matches!(jobs.place, JobsPlace::Shared { .. }));
     // A worker labels boards on these threads.
-    let blocking = if is_shared { WITH_STORE + 2 * config.workers } else { BLOCKING };
+    let blocking = if is_shared { WITH_STORE + 2 * config.service.workers } else { BLOCKING };
     let mut builder = tokio::runtime::Builder::new_multi_thread();
     builder.worker_threads(config.threads.connections).max_blocking_threads(blocking).enable_all().build()
 }

@@ -10,7 +10,7 @@ use taquin_solver::Named;
 use super::cluster;
 use super::shared_jobs::SharedJobs;
 use crate::config::{JobsConfig, JobsPlace};
-use crate::jobs::{EngineError, JobEngine, JobSettings, JobStore, LocalDispatch};
+use crate::jobs::{EngineError, JobEngine, JobStore, LocalDispatch};
 use crate::service::Service;
 
 /// The reason why jobs cannot be served.
@@ -27,8 +27,7 @@ pub enum JobsError {
 /// Opens the place of the jobs, if one is configured. Needs a tokio runtime and a thread that may block.
 pub(crate) fn open(service: &Arc<Service>, config: Option<&JobsConfig>) -> Result<Option<OpenJobs>, JobsError> {
     let Some(config) = config.cloned() else { return Ok(None) };
-    let JobsConfig { place, keep, max_unfinished, max_boards, max_body } = config;
-    let settings = JobSettings { keep, max_unfinished, max_boards, max_body };
+    let JobsConfig { place, settings } = config;
     match place {
         JobsPlace::Own(path) => {
             let (store, dispatch) = (JobStore::in_directory(&path)?, Arc::new(LocalDispatch::new(service)));

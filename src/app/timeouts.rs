@@ -21,18 +21,7 @@ use parking_lot::Mutex;
 use tokio::net::TcpStream;
 use tokio::time::{Sleep, sleep_until};
 
-/// Timeouts of a connection.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Timeouts {
-    /// Headers of a request, from its first byte; for the first request, from the start of the connection.
-    pub(crate) header: Duration,
-    /// Between a response and the first byte of the next request.
-    pub(crate) keep_alive: Duration,
-    /// Until the client reads the next part of a response.
-    pub(crate) write: Duration,
-    /// Maximum age of a connection, if any.
-    pub(crate) age: Option<Duration>,
-}
+pub(crate) use crate::config::Timeouts;
 
 impl Timeouts {
     /// Makes the system end a connection whose client is gone or reads nothing. The system notices this long before a

@@ -3,6 +3,7 @@
 use clap::Args;
 
 use super::parse::{KIB, MIB, SettingsParser};
+use crate::http::BatchLimits;
 
 #[derive(Args, Clone, Debug)]
 pub(crate) struct BulkFlags {
@@ -24,15 +25,6 @@ pub(crate) struct BulkFlags {
     max_batch_body: Option<String>,
 }
 
-/// Limits of a request to `/batch`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct BatchLimits {
-    /// Maximum number of boards.
-    pub boards: usize,
-    /// Maximum size of the body, in bytes.
-    pub bytes: usize,
-}
-
 impl BulkFlags {
     /// Number of workers that bulk work may have.
     pub(crate) fn workers(&self, parser: &mut SettingsParser, workers: usize) -> usize {
@@ -43,9 +35,7 @@ impl BulkFlags {
     pub(crate) fn limits(&self, parser: &mut SettingsParser, replies: u64) -> BatchLimits {
         const BOARDS: u64 = 100_000;
         const BYTES: u64 = 16 * MIB;
-        /// Memory of a board in addition to its line, in bytes (`http::BatchLimits`).
-        const BOARD_MEMORY: u64 = 64;
-        let (most_boards, most_bytes) = (replies / 4 / BOARD_MEMORY, replies / 4);
+        let (most_boards, most_bytes) = (replies / 4 / BatchLimits::BYTES_OF_A_ROW as u64, replies / 4);
         let boards = self.max_batch.as_deref().map(|text| parser.number("max-batch", text, 1..=u64::MAX));
         let bytes = self.max_batch_body.as_deref().map(|text| parser.size("max-batch-body", text, KIB..=1 << 50));
         let mut limit = |flag, unit, wanted: Option<u64>, default: u64, most| match wanted {

@@ -35,28 +35,28 @@ pub(crate) struct ConnectionFlags {
     write_timeout: String,
 }
 
-/// Valid settings of connections.
+/// Timeouts of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct ConnectionConfig {
-    /// Time for the headers of a request.
-    pub header_timeout: Duration,
-    /// Time between two requests.
-    pub keep_alive_timeout: Duration,
-    /// Maximum age, if any.
-    pub max_age: Option<Duration>,
-    /// Time for reading the next part of a response.
-    pub write_timeout: Duration,
+pub struct Timeouts {
+    /// Headers of a request, from its first byte; for the first request, from the start of the connection.
+    pub header: Duration,
+    /// Between a response and the first byte of the next request.
+    pub keep_alive: Duration,
+    /// Maximum age of a connection, if any.
+    pub age: Option<Duration>,
+    /// Until the client reads the next part of a response.
+    pub write: Duration,
 }
 
 impl ConnectionFlags {
-    pub(crate) fn parse(&self, parser: &mut SettingsParser) -> ConnectionConfig {
+    pub(crate) fn parse(&self, parser: &mut SettingsParser) -> Timeouts {
         let mut parse = |flag, text: &str| parser.duration(flag, text, MILLISECOND);
         let max_age = self.max_connection_age.as_deref().filter(|text| !text.is_empty());
-        ConnectionConfig {
-            header_timeout: parse("header-timeout", &self.header_timeout),
-            keep_alive_timeout: parse("keep-alive-timeout", &self.keep_alive_timeout),
-            max_age: max_age.map(|text| parse("max-connection-age", text)),
-            write_timeout: parse("write-timeout", &self.write_timeout),
+        Timeouts {
+            header: parse("header-timeout", &self.header_timeout),
+            keep_alive: parse("keep-alive-timeout", &self.keep_alive_timeout),
+            age: max_age.map(|text| parse("max-connection-age", text)),
+            write: parse("write-timeout", &self.write_timeout),
         }
     }
 }

@@ -1,6 +1,5 @@
 //! Settings of the guards: tokens, rate limit, CORS origins, host names. All of them are off by default.
 
-use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};
 use std::num::NonZeroU32;
@@ -10,6 +9,7 @@ use clap::Args;
 
 use super::parse::{DAY, MIB, MILLISECOND, SettingsParser};
 use super::quoted::{is_scheme, quoted, quoted_url};
+use crate::http::{Guards, Rate, Tokens};
 
 #[derive(Args, Clone, Debug)]
 pub(crate) struct GuardFlags {
@@ -52,64 +52,38 @@ pub(crate) struct GuardFlags {
     allowed_hosts: Option<String>,
 }
 
-/// Valid settings of the guards.
-#[derive(Clone, PartialEq, Debug)]
-#[expect(missing_docs, reason = "the flags document them")]
-pub struct GuardConfig {
-    pub tokens: Vec<Token>,
-    pub rate: Option<RateConfig>,
-    pub trusted_proxies: usize,
-    pub cors_origins: Vec<String>,
-    pub frame_origins: Vec<String>,
-    pub allowed_hosts: Vec<String>,
-}
-
-/// Rate limit of one client.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[expect(missing_docs, reason = "the flags document them")]
-pub struct RateConfig {
-    pub requests: NonZeroU32,
-    pub period: Duration,
-    pub burst: NonZeroU32,
-}
-
-/// A bearer token. `Debug` does not show its text.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Token(String);
-
 /// Upper limit of requests in a period, and of a burst. Times one day, the longest period, it does not overflow.
 const MAX_REQUESTS: NonZeroU32 = NonZeroU32::new(100_000).expect("a number above 0");
 const MAX_PROXIES: usize = 16;
 const MAX_TOKENS: usize = 1024;
 const MAX_TOKEN_BYTES: u64 = MIB;
+const MIN_TOKEN_LENGTH: usize = 16;
 /// Number of invalid lines reported for a token file.
 const MAX_LINES_REPORTED: usize = 10;
 
 impl GuardFlags {
     /// Parses the settings. Without `serves`, the token file is not read: the health check may lack the permission.
-    pub(crate) fn parse(&self, serves: bool, parser: &mut SettingsParser) -> GuardConfig {
+    pub(crate) fn parse(&self, serves: bool, parser: &mut SettingsParser) -> Guards {
         let burst = parser
             .given("rate-burst", &self.rate_burst)
             .map(|text| parser.number("rate-burst", text, NonZeroU32::MIN..=MAX_REQUESTS));
         let rate = parser.given("rate-limit", &self.rate_limit).and_then(|text| parser.rate("rate-limit", text));
         let token_file = parser.given("token-file", &self.token_file).filter(|_| serves);
-        GuardConfig {
+        Guards {
             tokens: token_file.map(|path| parser.tokens("token-file", path)).unwrap_or_default(),
-            rate: rate.map(|(requests, period)| RateConfig { requests, period, burst: burst.unwrap_or(requests) }),
+            rate: rate.map(|(requests, period)| Rate { requests, period, burst: burst.unwrap_or(requests) }),
             trusted_proxies: parser.number("trusted-proxies", &self.trusted_proxies, 0..=MAX_PROXIES),
-            cors_origins: parser
-                .given("cors-origins", &self.cors_origins)
-                .map(|text| parser.origins("cors-origins", text))
-                .unwrap_or_default(),
-            frame_origins: parser
-                .given("frame-origins", &self.frame_origins)
-                .map(|text| parser.origins("frame-origins", text))
-                .unwrap_or_default(),
+            cors_origins: parser.origins("cors-origins", &self.cors_origins),
             allowed_hosts: parser
                 .given("allowed-hosts", &self.allowed_hosts)
                 .map(|text| parser.hosts("allowed-hosts", text))
                 .unwrap_or_default(),
         }
+    }
+
+    /// Origins whose pages may show the playground in a frame.
+    pub(crate) fn frame_origins(&self, parser: &mut SettingsParser) -> Vec<String> {
+        parser.origins("frame-origins", &self.frame_origins)
     }
 }
 
@@ -154,26 +128,25 @@ impl SettingsParser {
     }
 
     /// Reads the tokens of a file. Errors name the line, never its text.
-    fn tokens(&mut self, flag: &'static str, path: &str) -> Vec<Token> {
+    fn tokens(&mut self, flag: &'static str, path: &str) -> Tokens {
         let text = match read(path) {
             Ok(text) => text,
             Err(error) => {
                 self.report(flag, format!("{} cannot be read: {error}", quoted(path)));
-                return Vec::new();
+                return Tokens::default();
             }
         };
         let lines = (1..).zip(text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii));
         let lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with(b"#"));
         let (good, bad): (Vec<_>, Vec<_>) =
-            lines.map(|(number, line)| (number, Token::parse(line))).partition(|(_, token)| token.is_some());
+            lines.map(|(number, line)| (number, parse_token(line))).partition(|(_, token)| token.is_some());
         for (number, _) in bad.iter().take(MAX_LINES_REPORTED) {
             self.report(
                 flag,
                 format!(
-                    "{}, line {number}: a token must have at least {} characters, all of these: {}",
-                    quoted(path),
-                    Token::MIN_LENGTH,
-                    Token::ALPHABET
+                    "{}, line {number}: a token must have at least {MIN_TOKEN_LENGTH} characters, all of these: \
+                     A-Z a-z 0-9 - . _ ~ + /, and = at the end",
+                    quoted(path)
                 ),
             );
         }
@@ -183,10 +156,11 @@ impl SettingsParser {
         if good.len() > MAX_TOKENS {
             self.report(flag, format!("{} contains {} tokens, the limit is {MAX_TOKENS}", quoted(path), good.len()));
         }
-        good.into_iter().filter_map(|(_, token): (usize, _)| token).collect()
+        Tokens::new(good.into_iter().filter_map(|(_, token): (usize, _)| token))
     }
 
-    fn origins(&mut self, flag: &'static str, text: &str) -> Vec<String> {
+    fn origins(&mut self, flag: &'static str, setting: &Option<String>) -> Vec<String> {
+        let Some(text) = self.given(flag, setting) else { return Vec::new() };
         let origins: Vec<&str> = text.split(',').map(str::trim).filter(|origin| !origin.is_empty()).collect();
         if origins == ["*"] {
             return vec!["*".to_owned()];
@@ -257,28 +231,12 @@ pub(crate) fn is_host_and_port(text: &str) -> bool {
     (is_name || in_brackets().is_some()) && port.is_none_or(is_port)
 }
 
-impl Token {
-    const MIN_LENGTH: usize = 16;
-    const ALPHABET: &str = "A-Z a-z 0-9 - . _ ~ + /, and = at the end";
-
-    /// Parses a `b64token` (RFC 6750) of at least [`Token::MIN_LENGTH`] characters.
-    fn parse(text: &[u8]) -> Option<Self> {
-        let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-._~+/".contains(byte);
-        let plain = text.iter().take_while(|byte| is_plain(byte)).count();
-        let is_valid = text.len() >= Self::MIN_LENGTH && plain > 0 && text[plain..].iter().all(|byte| *byte == b'=');
-        is_valid.then(|| String::from_utf8(text.to_vec()).ok().map(Self))?
-    }
-
-    /// The token's text.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Debug for Token {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Token(…)")
-    }
+/// Parses a `b64token` (RFC 6750) of at least [`MIN_TOKEN_LENGTH`] characters.
+fn parse_token(text: &[u8]) -> Option<&str> {
+    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-._~+/".contains(byte);
+    let plain = text.iter().take_while(|byte| is_plain(byte)).count();
+    let is_valid = text.len() >= MIN_TOKEN_LENGTH && plain > 0 && text[plain..].iter().all(|byte| *byte == b'=');
+    str::from_utf8(text).ok().filter(|_| is_valid)
 }
 
 #[cfg(test)]

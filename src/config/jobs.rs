@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::Args;
 
 use super::parse::{DAY, KIB, SettingsParser};
+use crate::jobs::JobSettings;
 
 #[derive(Args, Clone, Debug)]
 pub(crate) struct JobsFlags {
@@ -57,13 +58,11 @@ const SECOND: Duration = Duration::from_secs(1);
 
 /// Valid settings of jobs.
 #[derive(Clone, PartialEq, Eq, Debug)]
-#[expect(missing_docs, reason = "the flags document them")]
 pub struct JobsConfig {
+    /// Place of the jobs, and the processes that run them.
     pub place: JobsPlace,
-    pub keep: Duration,
-    pub max_unfinished: usize,
-    pub max_boards: u64,
-    pub max_body: usize,
+    /// Limits of the engine.
+    pub settings: JobSettings,
 }
 
 /// The place of jobs, and the processes that run them.
@@ -109,16 +108,18 @@ pub(crate) enum JobsRole {
 impl JobsFlags {
     /// Parses the settings; `None` without a place.
     pub(crate) fn parse(&self, role: JobsRole, parser: &mut SettingsParser) -> Option<JobsConfig> {
-        let keep = parser.duration_within("jobs-keep", &self.jobs_keep, SECOND..=3650 * DAY, "3650d");
-        let max_unfinished = parser.number("max-jobs", &self.max_jobs, 1..=100_000);
-        let max_boards = parser.number("max-job-boards", &self.max_job_boards, 1..=1_000_000_000_000);
-        let max_body = parser.size("max-job-body", &self.max_job_body, KIB..=1 << 40) as usize;
+        let settings = JobSettings {
+            keep: parser.duration_within("jobs-keep", &self.jobs_keep, SECOND..=3650 * DAY, "3650d"),
+            max_unfinished: parser.number("max-jobs", &self.max_jobs, 1..=100_000),
+            max_boards: parser.number("max-job-boards", &self.max_job_boards, 1..=1_000_000_000_000),
+            max_body: parser.size("max-job-body", &self.max_job_body, KIB..=1 << 40) as usize,
+        };
         let queue = self.queue(parser);
         if role == JobsRole::Ignore {
             return None;
         }
         let place = self.place(role, queue, parser)?;
-        Some(JobsConfig { place, keep, max_unfinished, max_boards, max_body })
+        Some(JobsConfig { place, settings })
     }
 
     fn queue(&self, parser: &mut SettingsParser) -> Option<QueueConfig> {

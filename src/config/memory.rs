@@ -2,11 +2,16 @@
 
 use std::fmt;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
+use taquin_solver::Size;
+use taquin_solver::heuristic::Tier;
+use taquin_solver::search::{GeneratedNodes, Trace};
 
-use super::parse::{MIB, SettingsParser, TableTier};
+use super::parse::{MIB, SettingsParser};
+use super::threads::control_groups;
+use crate::service::SearchMemory;
 
 #[derive(Args, Clone, Debug)]
 pub(crate) struct MemoryFlags {
@@ -40,7 +45,7 @@ pub(crate) struct MemoryFlags {
 }
 
 /// The memory limit of the process, in bytes, and its parts.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct MemoryPlan {
     /// The whole process.
     pub total: u64,
@@ -76,6 +81,12 @@ impl MemoryPlan {
         let Self { total, base, tables, cache, searches, replies, requests, .. } = *self;
         total - (base + tables + cache + searches + replies + requests).min(total)
     }
+
+    /// Memory of all searches but those of bulk work.
+    pub(crate) fn search_memory(&self) -> SearchMemory {
+        let Self { searches, small_searches: small, light_searches: light, bulk_searches: bulk, .. } = *self;
+        SearchMemory { shared: searches - small - light - bulk, small, light }
+    }
 }
 
 /// Lists the total and its parts in MiB, one per line.
@@ -95,9 +106,11 @@ impl fmt::Display for MemoryPlan {
     }
 }
 
-/// Bytes of an expansion and of a generated node together, on the largest boards, while a search records them
-/// (`search::Expansions`, `search::GeneratedNodes`).
-pub const RECORDED_EXPANSION: u64 = 164 + 120;
+/// Bytes of an expansion and of a generated node together, on the largest boards, while a search records them.
+pub(crate) fn recorded_expansion() -> u64 {
+    let largest = Size::try_from((10, 10)).expect("a valid size");
+    Trace::most_bytes(largest, 1) + GeneratedNodes::most_bytes(largest, 1)
+}
 
 /// Defaults with enough memory.
 const SEARCH: u64 = 512 * MIB;
@@ -116,11 +129,11 @@ const MIN_SEARCH: u64 = 16 * MIB;
 const UNKNOWN_TOTAL: u64 = 4096 * MIB;
 
 /// Peak memory of the process and of building its tables.
-fn base_memory(tier: TableTier) -> u64 {
+fn base_memory(tier: Tier) -> u64 {
     match tier {
-        TableTier::Small => 64 * MIB,
-        TableTier::Standard => 208 * MIB,
-        TableTier::Large => 900 * MIB,
+        Tier::Small => 64 * MIB,
+        Tier::Standard => 208 * MIB,
+        Tier::Large => 900 * MIB,
     }
 }
 
@@ -142,7 +155,7 @@ impl MemoryFlags {
         &self,
         parser: &mut SettingsParser,
         [workers, bulk_workers]: [usize; 2],
-        tier: TableTier,
+        tier: Tier,
         expansions: u64,
     ) -> MemoryPlan {
         let (workers, bulk_workers) = (workers as u64, bulk_workers as u64);
@@ -153,7 +166,7 @@ impl MemoryFlags {
         let cache = sized(parser, "cache-memory", self.cache_memory.as_ref(), 0).unwrap_or(CACHE.min(usable / 16));
         let base = base_memory(tier);
         let (replies, requests) = (REPLIES.min(total / 20), REQUESTS.min(total / 40));
-        let plan = MemoryPlan { base, tables, cache, replies, requests, expansions, ..MemoryPlan::of(total) };
+        let plan = MemoryPlan { total, base, tables, cache, replies, requests, expansions, ..MemoryPlan::default() };
         let search = sized(parser, "search-memory", self.search_memory.as_ref(), MIB);
         let left = usable.saturating_sub(base + tables + cache);
         let plan = plan.with_bulk(left, bulk_workers).with_searches(left, search, workers);
@@ -166,24 +179,6 @@ impl MemoryFlags {
 }
 
 impl MemoryPlan {
-    fn of(total: u64) -> Self {
-        Self {
-            total,
-            base: 0,
-            tables: 0,
-            cache: 0,
-            searches: 0,
-            search: 0,
-            small_searches: 0,
-            light_searches: 0,
-            bulk_searches: 0,
-            bulk_search: 0,
-            replies: 0,
-            requests: 0,
-            expansions: 0,
-        }
-    }
-
     /// Reserves memory for bulk work: up to 32 MiB for each of its searches, but at most an eighth of the memory left.
     fn with_bulk(self, left: u64, workers: u64) -> Self {
         let each = (left / 8).checked_div(workers).map_or(0, |each| each.clamp(MIN_BULK_SEARCH, BULK_SEARCH));
@@ -194,7 +189,7 @@ impl MemoryPlan {
     /// quarter, up to 64 MiB), and for small searches: up to 32 MiB, which A\* on boards of nine cells needs, or a
     /// thirty-second of all searches' nodes if that is more, but at most an eighth of the memory left.
     fn with_searches(self, left: u64, search: Option<u64>, workers: u64) -> Self {
-        let recorded = self.expansions * RECORDED_EXPANSION;
+        let recorded = self.expansions * recorded_expansion();
         let left = left.saturating_sub(recorded + self.bulk_searches);
         let light = LIGHT_SEARCHES.min(left / 4);
         // Small is relative to all searches' nodes, which may need far less than the memory left.
@@ -229,31 +224,14 @@ impl MemoryPlan {
 
 /// The smallest memory limit among the process's control groups and the machine's memory.
 fn available() -> Option<u64> {
-    let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
-    let limits = groups.lines().filter_map(group_of).flat_map(|(root, file, group)| limits(root, file, &group));
     let machine = fs::read_to_string("/proc/meminfo").ok().and_then(|text| total_of(&text));
-    limits.chain(machine).min()
+    control_groups("memory").into_iter().filter_map(limit).chain(machine).min()
 }
 
-/// Root, limit file and group of a line of `/proc/self/cgroup`. Version 2 has one group for all controllers,
-/// version 1 one for memory.
-fn group_of(line: &str) -> Option<(&'static str, &'static str, PathBuf)> {
-    let mut fields = line.splitn(3, ':');
-    let (number, controllers, group) = (fields.next()?, fields.next()?, fields.next()?);
-    let group = PathBuf::from(group.trim_start_matches('/'));
-    if number == "0" && controllers.is_empty() {
-        Some(("/sys/fs/cgroup", "memory.max", group))
-    } else if controllers.split(',').any(|controller| controller == "memory") {
-        Some(("/sys/fs/cgroup/memory", "memory.limit_in_bytes", group))
-    } else {
-        None
-    }
-}
-
-/// The limits of a group and of its ancestors. Omits `max`, which is not a number; version 1 has a huge number instead.
-fn limits(root: &str, file: &str, group: &Path) -> Vec<u64> {
-    let groups = group.ancestors().map(|group| Path::new(root).join(group).join(file));
-    groups.filter_map(|path| fs::read_to_string(path).ok()?.trim().parse().ok()).collect()
+/// The limit of a control group; `None` for `max`, which is not a number. Version 1 has a huge number instead.
+fn limit(group: PathBuf) -> Option<u64> {
+    let text = fs::read_to_string(group.join("memory.max"));
+    text.or_else(|_| fs::read_to_string(group.join("memory.limit_in_bytes"))).ok()?.trim().parse().ok()
 }
 
 /// The machine's memory in bytes, from the text of `/proc/meminfo`.
@@ -267,22 +245,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cgroup_versions_1_and_2_are_parsed() {
-        let group = |line| group_of(line).map(|(_, file, group)| (file, group.to_str().unwrap_or_default().to_owned()));
-        assert_eq!(group("0::/a/b:c"), Some(("memory.max", "a/b:c".to_owned())));
-        assert_eq!(group("7:cpu,memory:/x"), Some(("memory.limit_in_bytes", "x".to_owned())));
-        assert_eq!(group("3:pids:/x"), None);
-        assert_eq!(group("garbage"), None);
-    }
-
-    #[test]
-    fn the_limits_of_all_ancestor_groups_count() {
+    fn the_limit_of_a_control_group_has_a_file_in_each_version() {
         let root = std::env::temp_dir().join(format!("taquin-groups-{}", std::process::id()));
-        fs::create_dir_all(root.join("a/b")).unwrap();
-        for (group, limit) in [("", "max\n"), ("a", "1000\n"), ("a/b", "2000\n")] {
-            fs::write(root.join(group).join("memory.max"), limit).unwrap();
+        let groups = ["memory.max", "memory.limit_in_bytes"].map(|file| (root.join(file), file));
+        for (group, file) in &groups {
+            fs::create_dir_all(group).unwrap();
+            fs::write(group.join(file), "1000\n").unwrap();
+            assert_eq!(limit(group.clone()), Some(1000));
         }
-        assert_eq!(limits(root.to_str().unwrap(), "memory.max", Path::new("a/b")), [2000, 1000]);
+        fs::write(groups[0].0.join("memory.max"), "max\n").unwrap();
+        assert_eq!(limit(groups[0].0.clone()), None);
         fs::remove_dir_all(root).unwrap();
     }
 

@@ -7,6 +7,7 @@ use std::ops::RangeInclusive;
 use std::str::FromStr;
 use std::time::Duration;
 
+use taquin_solver::heuristic::Tier;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 
 use super::address::resolve;
@@ -145,16 +146,11 @@ impl SettingsParser {
         }
     }
 
-    pub(crate) fn tables(&mut self, flag: &'static str, text: &str) -> TableTier {
-        match text.trim() {
-            "small" => TableTier::Small,
-            "standard" => TableTier::Standard,
-            "large" => TableTier::Large,
-            _ => {
-                self.report(flag, format!("{} is not small, standard or large", quoted(text)));
-                TableTier::Small
-            }
-        }
+    pub(crate) fn tables(&mut self, flag: &'static str, text: &str) -> Tier {
+        Tier::ALL.into_iter().find(|tier| tier.name() == text.trim()).unwrap_or_else(|| {
+            self.report(flag, format!("{} is not small, standard or large", quoted(text)));
+            Tier::Small
+        })
     }
 
     /// Parses a log filter. Lines of the NATS client are off unless the filter names them: the client logs each of its
@@ -238,17 +234,6 @@ fn add_directive(filter: Targets, part: &str) -> Option<Targets> {
         None => Some(filter.with_default(level)),
         Some(target) => (!target.is_empty() && target.bytes().all(is_plain)).then(|| filter.with_target(target, level)),
     }
-}
-
-/// The heuristic tables to build at startup.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum TableTier {
-    /// Tables that are built in a fraction of a second.
-    Small,
-    /// Also pattern databases for the 15-puzzle.
-    Standard,
-    /// Also larger pattern databases, for the hardest 15-puzzles.
-    Large,
 }
 
 /// Format of log lines.

@@ -1,8 +1,11 @@
 use clap::CommandFactory;
+use taquin_solver::heuristic::Tier;
 use tracing::Level;
 
+use super::memory::recorded_expansion;
 use super::parse::parse_size;
 use super::*;
+use crate::jobs::JobSettings;
 
 fn config(flags: &[&str]) -> Result<Config, Vec<ConfigError>> {
     Config::try_from(&Flags::parse_from([&["taquin"], flags].concat()))
@@ -16,16 +19,16 @@ fn errors(flags: &[&str]) -> Vec<String> {
 fn every_setting_has_a_default() {
     let config = config(&[]).unwrap();
     assert_eq!(config.listen.to_string(), "127.0.0.1:8080");
-    assert_eq!((config.queue, config.max_body, config.memory.search), (256, 65_536, 512 << 20));
-    assert_eq!((config.time_limit.as_secs(), config.max_time.as_secs()), (10, 60));
+    let ServiceSettings { workers, queue, default_time, max_time, search_memory, tables, ready, .. } = config.service;
+    assert_eq!((queue, config.http.max_body, search_memory), (256, 65_536, 512 << 20));
+    assert_eq!((default_time.as_secs(), max_time.as_secs()), (10, 60));
     assert_eq!((config.max_connections, config.admin_listen), (16_384, None));
-    let connection = config.connection;
-    let timeouts = [connection.header_timeout, connection.keep_alive_timeout, connection.write_timeout];
-    assert_eq!(timeouts.map(|time| time.as_secs()), [10, 75, 30]);
-    assert_eq!((config.body_timeout.as_secs(), connection.max_age), (10, None));
-    assert_eq!((config.tables, config.ready), (TableTier::Standard, TableTier::Small));
-    assert!((1..=256).contains(&config.workers));
-    assert!(!config.strict_content_type);
+    let Timeouts { header, keep_alive, write, age } = config.timeouts;
+    assert_eq!([header, keep_alive, write].map(|time| time.as_secs()), [10, 75, 30]);
+    assert_eq!((config.http.body_timeout.as_secs(), age), (10, None));
+    assert_eq!((tables, ready), (Tier::Standard, Tier::Small));
+    assert!((1..=256).contains(&workers));
+    assert!(!config.http.strict_content_type);
 }
 
 #[test]
@@ -104,8 +107,8 @@ fn tables_to_be_ready_are_among_those_that_are_built() {
 
 #[test]
 fn an_empty_connection_age_is_no_limit() {
-    assert_eq!(config(&["--max-connection-age="]).unwrap().connection.max_age, None);
-    assert_eq!(config(&["--max-connection-age=5m"]).unwrap().connection.max_age, Some(Duration::from_secs(300)));
+    assert_eq!(config(&["--max-connection-age="]).unwrap().timeouts.age, None);
+    assert_eq!(config(&["--max-connection-age=5m"]).unwrap().timeouts.age, Some(Duration::from_secs(300)));
 }
 
 #[test]
@@ -208,8 +211,8 @@ fn listeners_take_names_and_ports_alone() {
 
 #[test]
 fn a_switch_works_with_and_without_a_value() {
-    assert!(config(&["--strict-content-type"]).unwrap().strict_content_type);
-    assert!(!config(&["--strict-content-type=off"]).unwrap().strict_content_type);
+    assert!(config(&["--strict-content-type"]).unwrap().http.strict_content_type);
+    assert!(!config(&["--strict-content-type=off"]).unwrap().http.strict_content_type);
 }
 
 #[test]
@@ -270,7 +273,7 @@ fn the_parts_of_the_memory_plan_do_not_exceed_the_whole() {
             let MemoryPlan { total, base, tables, cache, searches, replies, requests, .. } = plan;
             assert_eq!(base + tables + cache + searches + replies + requests + plan.free(), total, "{plan}");
             assert!(plan.free() >= total / 50, "{plan}");
-            let recorded = plan.expansions * RECORDED_EXPANSION;
+            let recorded = plan.expansions * recorded_expansion();
             assert_eq!(
                 plan.search * workers + plan.small_searches + plan.light_searches + plan.bulk_searches + recorded,
                 searches,
@@ -301,7 +304,7 @@ fn bulk_work_has_a_share_of_the_workers_and_memory_of_its_own() {
 
 #[test]
 fn the_lists_of_a_response_are_bounded() {
-    assert_eq!(config(&["--max-expansions=5000"]).unwrap().max_expansions, 5_000);
+    assert_eq!(config(&["--max-expansions=5000"]).unwrap().service.max_expansions, 5_000);
     let errors = errors(&["--max-expansions=5001"]);
     assert!(errors.len() == 1 && errors[0].contains("5000"), "{errors:?}");
 }
@@ -326,7 +329,7 @@ fn traces_are_off_by_default_and_need_the_feature() {
 #[test]
 fn a_base_path_has_whole_names_and_no_slash_at_its_end() {
     for (text, path) in [("", ""), ("/", ""), ("/taquin", "/taquin"), ("/tools/taquin/", "/tools/taquin")] {
-        assert_eq!(config(&["--base-path", text]).unwrap().base_path, path, "{text:?}");
+        assert_eq!(config(&["--base-path", text]).unwrap().site.base_path, path, "{text:?}");
     }
     for bad in ["taquin", "//", "/a//b", "/a b", "/%2e", "/..", "/a/./b", "http://example.org/taquin", " "] {
         let errors = errors(&["--base-path", bad]);
@@ -340,8 +343,9 @@ fn jobs_are_off_by_default_and_need_tokens_where_others_can_connect() {
     assert_eq!(config(&["--jobs="]).unwrap().jobs, None);
     let jobs = config(&["--jobs=/data", "--jobs-keep=30d", "--max-jobs=2"]).unwrap().jobs.unwrap();
     assert_eq!(jobs.place, JobsPlace::Own("/data".into()));
-    assert_eq!((jobs.keep.as_secs(), jobs.max_unfinished), (30 * 86_400, 2));
-    assert_eq!((jobs.max_boards, jobs.max_body), (1_000_000_000, 256 << 20));
+    let keep = Duration::from_secs(30 * 86_400);
+    let settings = JobSettings { keep, max_unfinished: 2, max_boards: 1_000_000_000, max_body: 256 << 20 };
+    assert_eq!(jobs.settings, settings);
     let open = errors(&["--jobs=/data", "--listen=0.0.0.0:80"]);
     assert!(open.len() == 1 && open[0].contains("--token-file"), "{open:?}");
     assert!(config(&["--jobs=/data", "--listen=[::1]:80"]).is_ok());

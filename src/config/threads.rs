@@ -93,35 +93,38 @@ impl fmt::Display for ThreadLimit {
 
 /// The limit that leaves the fewest threads.
 fn most_restrictive() -> Option<ThreadLimit> {
+    control_groups("pids").into_iter().filter_map(group_limit).chain(user_limit()).min_by_key(|limit| limit.free)
+}
+
+/// The limit of a control group. A group without a limit has `max` instead of a number.
+fn group_limit(group: PathBuf) -> Option<ThreadLimit> {
+    let number = |file| fs::read_to_string(group.join(file)).ok()?.trim().parse::<u64>().ok();
+    let (limit, used) = (number("pids.max")?, number("pids.current")?);
+    Some(ThreadLimit { source: LimitSource::ControlGroup, limit, free: limit.saturating_sub(used) })
+}
+
+/// Directories of the process's control groups for a controller, and of their ancestors.
+pub(crate) fn control_groups(controller: &str) -> Vec<PathBuf> {
     let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
-    let groups = groups.lines().filter_map(group_of).flat_map(|(root, group)| limits(Path::new(root), &group));
-    groups.chain(user_limit()).min_by_key(|limit| limit.free)
+    let groups = groups.lines().filter_map(|line| group_of(line, controller));
+    groups.flat_map(|(root, group)| with_ancestors(&root, &group)).collect()
 }
 
 /// Root and group of a line of `/proc/self/cgroup`. Version 2 has one group for all controllers, version 1 one for
-/// threads and processes.
-fn group_of(line: &str) -> Option<(&'static str, PathBuf)> {
+/// each.
+fn group_of(line: &str, controller: &str) -> Option<(PathBuf, PathBuf)> {
     let mut fields = line.splitn(3, ':');
     let (number, controllers, group) = (fields.next()?, fields.next()?, fields.next()?);
-    let group = PathBuf::from(group.trim_start_matches('/'));
-    if number == "0" && controllers.is_empty() {
-        Some(("/sys/fs/cgroup", group))
-    } else if controllers.split(',').any(|controller| controller == "pids") {
-        Some(("/sys/fs/cgroup/pids", group))
-    } else {
-        None
-    }
+    let is_version_2 = number == "0" && controllers.is_empty();
+    let is_version_1 = || controllers.split(',').any(|other| other == controller);
+    let root = Path::new("/sys/fs/cgroup").join(if is_version_2 { "" } else { controller });
+    (is_version_2 || is_version_1()).then(|| (root, group.trim_start_matches('/').into()))
 }
 
-/// The limits of a group and of its ancestors. A group without a limit has `max` instead of a number. Inside a
-/// container the group's path may not exist; then the root is the container's group.
-fn limits(root: &Path, group: &Path) -> Vec<ThreadLimit> {
-    let number = |path: PathBuf| fs::read_to_string(path).ok()?.trim().parse::<u64>().ok();
-    let groups = group.ancestors().map(|group| root.join(group));
-    let limits = groups.filter_map(|group| number(group.join("pids.max")).zip(number(group.join("pids.current"))));
-    limits
-        .map(|(limit, used)| ThreadLimit { source: LimitSource::ControlGroup, limit, free: limit.saturating_sub(used) })
-        .collect()
+/// A group and its ancestors. Inside a container the group's path may not exist; then the root is the container's
+/// group.
+fn with_ancestors(root: &Path, group: &Path) -> Vec<PathBuf> {
+    group.ancestors().map(|group| root.join(group)).collect()
 }
 
 /// `RLIMIT_NPROC`, which counts the threads of all the user's processes. It does not apply to root.
@@ -187,11 +190,16 @@ mod tests {
 
     #[test]
     fn cgroup_versions_1_and_2_are_parsed() {
-        let group = |line| group_of(line).map(|(root, group)| (root, group.to_str().unwrap_or_default().to_owned()));
-        assert_eq!(group("0::/a/b:c"), Some(("/sys/fs/cgroup", "a/b:c".to_owned())));
-        assert_eq!(group("8:pids:/x"), Some(("/sys/fs/cgroup/pids", "x".to_owned())));
-        assert_eq!(group("7:cpu,memory:/x"), None);
-        assert_eq!(group("garbage"), None);
+        let group = |line, controller| group_of(line, controller);
+        let found = |root: &str, group: &str| Some((root.into(), group.into()));
+        for controller in ["pids", "memory"] {
+            assert_eq!(group("0::/a/b:c", controller), found("/sys/fs/cgroup", "a/b:c"));
+            assert_eq!(group("garbage", controller), None);
+            assert_eq!(group("7:cpu:/x", controller), None);
+        }
+        assert_eq!(group("8:pids:/x", "pids"), found("/sys/fs/cgroup/pids", "x"));
+        assert_eq!(group("7:cpu,memory:/x", "memory"), found("/sys/fs/cgroup/memory", "x"));
+        assert_eq!(group("7:cpu,memory:/x", "pids"), None);
     }
 
     #[test]
@@ -202,11 +210,13 @@ mod tests {
             fs::write(root.join(group).join("pids.max"), limit).unwrap();
             fs::write(root.join(group).join("pids.current"), used).unwrap();
         }
-        let free: Vec<u64> = limits(&root, Path::new("a/b")).iter().map(|limit| limit.free).collect();
-        assert_eq!(free, [40, 30]);
+        let free = |root: &Path, group: &str| -> Vec<u64> {
+            let groups = with_ancestors(root, Path::new(group));
+            groups.into_iter().filter_map(group_limit).map(|limit| limit.free).collect()
+        };
+        assert_eq!(free(&root, "a/b"), [40, 30]);
         // A path of the host that does not exist inside a container.
-        let free: Vec<u64> = limits(&root.join("a"), Path::new("docker/7")).iter().map(|limit| limit.free).collect();
-        assert_eq!(free, [30]);
+        assert_eq!(free(&root.join("a"), "docker/7"), [30]);
         fs::remove_dir_all(root).unwrap();
     }
 }

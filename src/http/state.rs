@@ -39,12 +39,14 @@ impl BatchLimits {
     /// Memory of labels that wait for the client, in bytes. A batch pauses when they take more.
     pub(crate) const HELD: usize = 1 << 20;
 
+    /// Memory of a row in addition to its line, in bytes.
+    pub(crate) const BYTES_OF_A_ROW: usize = 64;
+
     /// Maximum memory of a batch, from the number of rows and of bytes of the body: the body, its lines, and labels.
     pub(crate) fn memory(body: usize, rows: usize) -> usize {
-        const BYTES_OF_A_ROW: usize = 64;
         /// A solution of some thousand moves.
         const BYTES_OF_A_LABEL: usize = 1 << 10;
-        body + BYTES_OF_A_ROW * rows + Self::HELD.min(BYTES_OF_A_LABEL * rows)
+        body + Self::BYTES_OF_A_ROW * rows + Self::HELD.min(BYTES_OF_A_LABEL * rows)
     }
 }
 

@@ -69,9 +69,8 @@ mod tests {
     use super::*;
     use crate::service::job::ServiceError;
     use crate::service::metrics::{BoardCounts, Metrics};
-    use crate::service::pool::{
-        BulkSettings, BulkWork, Pool, PoolSettings, SearchMemory, Slice, SliceContext, SliceEnd,
-    };
+    use crate::service::pool::{BulkWork, Pool, Slice, SliceContext, SliceEnd};
+    use crate::service::settings::ServiceSettings;
 
     fn size(rows: usize, cols: usize) -> Size {
         Size::try_from((rows, cols)).unwrap()
@@ -130,11 +129,8 @@ mod tests {
         let goal = Board::blank_last(size(5, 5));
         let puzzle = Puzzle::try_new(random_board(&goal, &mut SplitMix(6)), goal).unwrap();
         let work = Arc::new(Endless { tables: Tables::default(), puzzle, ends: Mutex::default() });
-        let memory = SearchMemory { shared: 1 << 30, small: 1 << 20, light: 1 << 20 };
-        let bulk = BulkSettings { workers: 1, search_memory: 8 << 20 };
-        let settings =
-            PoolSettings { workers: 1, queue: 1, threads: 4, memory, results: 1 << 20, bulk, before_search: None };
-        let pool = Pool::new(settings, Arc::default(), Metrics::default());
+        let settings = ServiceSettings { workers: 1, ..ServiceSettings::for_tests() };
+        let pool = Pool::new(&settings, Arc::default(), Metrics::default());
         let handle = pool.bulk(Arc::clone(&work) as Arc<dyn BulkWork>).unwrap();
         while pool.load().bulk == 0 {
             tokio::task::yield_now().await;

@@ -5,7 +5,7 @@
 //! The modules, each of which uses only those below it:
 //!
 //! - `gauges`: queue, workers, caches, memory and tables as metrics
-//! - `service`: the entry point; settings, limits, start and shutdown
+//! - `service`: the entry point; limits, start and shutdown
 //! - `analysis`: legal moves and walks with their distances, by search where `auto` proves solutions optimal
 //! - `hint`: the next move, and the cache of boards ahead on solutions of earlier hints
 //! - `random`: boards drawn from seeds
@@ -17,6 +17,7 @@
 //! - `instant`: tests whether work takes less than handing it over to another thread
 //! - `thread_priority`: a lower priority in the operating system for work in the background
 //! - `metrics`: counters and histograms of jobs
+//! - `settings`: settings of the service
 //! - `job`: requested limits of a search, and its report
 
 mod analysis;
@@ -31,6 +32,7 @@ mod random;
 mod reply_memory;
 #[expect(clippy::module_inception, reason = "it holds the struct of this name")]
 mod service;
+mod settings;
 mod spans;
 mod tables;
 mod thread_priority;
@@ -40,10 +42,11 @@ pub use hint::Hint;
 pub use job::{Answer, BeforeSearchHook, Origin, Overload, Report, ServiceError};
 pub use metrics::{BoardCounts, Metrics, Refusal};
 pub use pool::{
-    BulkError, BulkHandle, BulkLoad, BulkSettings, BulkWork, CacheUsage, FoundSolution, Load, Pool, PoolSettings,
-    SearchEvent, SearchMemory, Slice, SliceContext, SliceEnd, Subscription,
+    BulkError, BulkHandle, BulkLoad, BulkWork, CacheUsage, FoundSolution, Load, Pool, SearchEvent, Slice, SliceContext,
+    SliceEnd, Subscription,
 };
 pub use random::{Draw, DrawError, DrawnBoard, Solvability, Walk, fresh_seed};
 pub use reply_memory::{ReplyOwner, Reservation};
-pub use service::{Service, ServiceSettings};
+pub use service::Service;
+pub use settings::{BulkSettings, SearchMemory, ServiceSettings};
 pub use tables::{TableEntry, Tables};

@@ -1,12 +1,11 @@
 //! Entry point of the service: settings and limits, start and shutdown.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use taquin_bulk::RequestedLimits;
-use taquin_solver::heuristic::{DistanceTable, Tier};
+use taquin_solver::heuristic::DistanceTable;
 use taquin_solver::search::Distribution;
 use taquin_solver::solver::{AttemptCheck, explain, nodes_within};
 use taquin_solver::{
@@ -18,83 +17,13 @@ use tokio::time::timeout;
 use crate::service::analysis::{AnalysisError, AnalysisParts, Analyst, LegalMoves};
 use crate::service::hint::{self, Hint, HintCache};
 use crate::service::instant::is_explanation_instant;
-use crate::service::job::{Answer, BeforeSearchHook, ServiceError};
+use crate::service::job::{Answer, ServiceError};
 use crate::service::metrics::{Metrics, Refusal};
-use crate::service::pool::{
-    BulkError, BulkHandle, BulkLoad, BulkSettings, BulkWork, CacheUsage, Load, Pool, PoolSettings, SearchMemory,
-    Subscription,
-};
+use crate::service::pool::{BulkError, BulkHandle, BulkLoad, BulkWork, CacheUsage, Load, Pool, Subscription};
 use crate::service::random::{self, Draw, DrawError, DrawnBoard, draw};
 use crate::service::reply_memory::{ReplyMemory, ReplyOwner, Reservation};
+use crate::service::settings::ServiceSettings;
 use crate::service::tables::{BackgroundBuilder, Tables};
-
-/// Settings, fixed at start.
-#[derive(Clone, Debug)]
-pub struct ServiceSettings {
-    /// Concurrent searches.
-    pub workers: usize,
-    /// Jobs that may wait in addition.
-    pub queue: usize,
-    /// Maximum number of threads that run searches, or hold paused ones.
-    pub job_threads: usize,
-    /// Default time limit of a search.
-    pub default_time: Duration,
-    /// Maximum time limit of a search.
-    pub max_time: Duration,
-    /// Maximum of nodes that a search expands.
-    pub max_expanded: u64,
-    /// Memory budget of the process, in bytes.
-    pub memory: u64,
-    /// Maximum memory of a search for nodes, in bytes.
-    pub search_memory: u64,
-    /// Memory of all searches.
-    pub searches_memory: SearchMemory,
-    /// Limits of bulk work.
-    pub bulk: BulkSettings,
-    /// Memory of the result and hint caches, in bytes.
-    pub answer_memory: u64,
-    /// Memory of long responses in transfer, in bytes.
-    pub reply_memory: u64,
-    /// Maximum of recorded expansions.
-    pub max_expansions: usize,
-    /// Strongest pattern tables to build.
-    pub tables: Tier,
-    /// Patterns required for readiness; at most `tables`.
-    pub ready: Tier,
-    /// Memory of tables built on first use, in bytes.
-    pub table_memory: u64,
-    /// Directory of tables kept between runs, if any.
-    pub table_cache: Option<PathBuf>,
-    /// Called before each search, in tests.
-    pub before_search: Option<BeforeSearchHook>,
-}
-
-#[cfg(test)]
-impl ServiceSettings {
-    /// A service of two workers with small tables.
-    pub(crate) fn for_tests() -> Self {
-        Self {
-            workers: 2,
-            queue: 1,
-            job_threads: 8,
-            default_time: Duration::from_secs(60),
-            max_time: Duration::from_secs(60),
-            max_expanded: 1_000_000_000,
-            memory: 1 << 30,
-            search_memory: 64 << 20,
-            searches_memory: SearchMemory { shared: 128 << 20, small: 64 << 20, light: 64 << 20 },
-            bulk: BulkSettings { workers: 2, search_memory: 16 << 20 },
-            answer_memory: 1 << 20,
-            reply_memory: 1 << 20,
-            max_expansions: 10,
-            tables: Tier::Small,
-            ready: Tier::Small,
-            table_memory: 1 << 30,
-            table_cache: None,
-            before_search: None,
-        }
-    }
-}
 
 /// The pool, the tables and the caches, with the settings.
 #[derive(Debug)]
@@ -125,18 +54,8 @@ impl Service {
             tracing::error!(target: "taquin::tables", %error, "the system refuses a thread to build tables");
         }
         let metrics = Metrics::default();
-        // One eighth of the cache memory is for hints.
-        let hint_cache = HintCache::new(settings.answer_memory / 8);
-        let pool = PoolSettings {
-            workers: settings.workers,
-            queue: settings.queue,
-            threads: settings.job_threads,
-            memory: settings.searches_memory,
-            results: settings.answer_memory - settings.answer_memory / 8,
-            bulk: settings.bulk,
-            before_search: settings.before_search,
-        };
-        let pool = Pool::new(pool, Arc::clone(&tables), metrics.clone());
+        let hint_cache = HintCache::new(settings.hint_memory());
+        let pool = Pool::new(&settings, Arc::clone(&tables), metrics.clone());
         let reply_memory = ReplyMemory::new(settings.reply_memory);
         Arc::new(Self { settings, tables, metrics, pool, hint_cache, reply_memory, is_ready })
     }
@@ -200,7 +119,7 @@ impl Service {
     }
 
     /// Registers bulk work, which uses workers that no job could use. It runs until it is done or its handle is
-    /// dropped. Its searches may use [`BulkSettings::search_memory`] of the [settings](Self::settings).
+    /// dropped. Its searches may use `bulk.search_memory` of the [settings](Self::settings).
     ///
     /// # Errors
     /// See [`BulkError`].

@@ -38,7 +38,6 @@ pub use self::ending::{BatchEnding, BatchError};
 use self::line_output::file_output;
 use self::unfinished::Unfinished;
 use super::signals::Signals;
-use super::tier;
 use crate::config::{BatchFlags, Config};
 use crate::service::{Metrics, Tables};
 
@@ -79,10 +78,10 @@ pub fn run(flags: &BatchFlags, config: &Config) -> Result<BatchEnding, BatchErro
     let _output = task.lock_output().map_err(BatchError::StoreInUse)?;
     task.check_existing()?;
     let session = Arc::new(Session {
-        tables: Tables::new(config.memory.tables + config.memory.base, config.table_cache.clone()),
-        tier: tier(config.tables),
-        threads: config.workers,
-        search_memory: config.memory.search,
+        tables: Tables::new(config.memory.tables + config.memory.base, config.service.table_cache.clone()),
+        tier: config.service.tables,
+        threads: config.service.workers,
+        search_memory: config.service.search_memory,
         cancel: AtomicBool::new(false),
         metrics: Metrics::default(),
         progress: Progress::default(),

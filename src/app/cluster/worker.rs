@@ -11,9 +11,7 @@ use tokio::sync::oneshot;
 use super::super::listener::{Listener, bind};
 use super::super::open_connections::OpenConnections;
 use super::super::signals::until_signalled;
-use super::super::{
-    AppError, Ending, MAX_ADMIN_CONNECTIONS, guards, http_settings, registry, service_settings, site, timeouts,
-};
+use super::super::{AppError, Ending, MAX_ADMIN_CONNECTIONS, registry};
 use super::connect;
 use crate::cluster::{Maker, QueueRole, Worker, WorkerFigures, find_files};
 use crate::config::{Config, JobsConfig, JobsPlace};
@@ -33,15 +31,15 @@ pub async fn work(config: &Config) -> Result<Ending, AppError> {
     let connect = move || connect(find_files(&store, &Handle::current())?, &queue, QueueRole::Worker);
     let connected = tokio::task::spawn_blocking(connect).await;
     let (store, queue) = connected.map_err(|error| AppError::Worker(error.into()))?.map_err(AppError::Worker)?;
-    let service = Service::start(service_settings(config));
+    let service = Service::start(config.service.clone());
     let threads = config.threads.bulk.max(1);
     let figures = Arc::new(WorkerFigures::new(threads));
     let connections = Gauge::default();
     let mut registry = registry(&service, None, &connections, MAX_ADMIN_CONNECTIONS);
     figures.register(registry.sub_registry_with_prefix("taquin"));
-    let http = HttpServices::new(&service, None, http_settings(config), site(config), &guards(config), registry);
+    let http = HttpServices::new(&service, None, config.http, config.site.clone(), &config.guards, registry);
     let admin =
-        admin.map(|bound| Listener::new(bound, http.admin, timeouts(config), MAX_ADMIN_CONNECTIONS, connections));
+        admin.map(|bound| Listener::new(bound, http.admin, config.timeouts, MAX_ADMIN_CONNECTIONS, connections));
     tracing::info!(
         threads,
         admin_addr = admin.as_ref().map(|admin| tracing::field::display(admin.addr())),

@@ -1,32 +1,33 @@
 use std::path::PathBuf;
 use std::{env, fs, process};
 
+use axum::http::header;
 use clap::Parser;
 
 use super::*;
-use crate::config::{Config, Flags};
+use crate::config::{Config, Flags, Site};
 
-fn config(flags: &[&str]) -> Result<GuardConfig, Vec<String>> {
+fn config(flags: &[&str]) -> Result<Guards, Vec<String>> {
     let config = Config::try_from(&Flags::parse_from([&["taquin"], flags].concat()));
-    config.map(|config| config.guard).map_err(|errors| errors.iter().map(ToString::to_string).collect())
+    config.map(|config| config.guards).map_err(|errors| errors.iter().map(ToString::to_string).collect())
 }
 
 /// A token file, removed on drop.
-struct Tokens(PathBuf);
+struct TokenFile(PathBuf);
 
-impl Tokens {
+impl TokenFile {
     fn new(name: &str, text: impl AsRef<[u8]>) -> Self {
         let path = env::temp_dir().join(format!("taquin-{}-{name}", process::id()));
         fs::write(&path, text).unwrap();
         Self(path)
     }
 
-    fn config(&self) -> Result<GuardConfig, Vec<String>> {
+    fn config(&self) -> Result<Guards, Vec<String>> {
         config(&["--token-file", self.0.to_str().unwrap()])
     }
 }
 
-impl Drop for Tokens {
+impl Drop for TokenFile {
     fn drop(&mut self) {
         let _ = fs::remove_file(&self.0);
     }
@@ -34,18 +35,13 @@ impl Drop for Tokens {
 
 #[test]
 fn guards_are_off_by_default_and_if_empty() {
-    let off = GuardConfig {
-        tokens: Vec::new(),
-        rate: None,
-        trusted_proxies: 0,
-        cors_origins: Vec::new(),
-        frame_origins: Vec::new(),
-        allowed_hosts: Vec::new(),
-    };
-    assert_eq!(config(&[]).unwrap(), off);
     let empty =
         ["--token-file=", "--rate-limit=", "--rate-burst=", "--cors-origins=", "--frame-origins=", "--allowed-hosts="];
-    assert_eq!(config(&empty).unwrap(), off);
+    for flags in [&[][..], &empty] {
+        let Config { guards, site, .. } = Config::try_from(&Flags::parse_from([&["taquin"], flags].concat())).unwrap();
+        assert_eq!(format!("{guards:?}"), format!("{:?}", Guards::default()));
+        assert_eq!(site, Site::default());
+    }
 }
 
 #[test]
@@ -71,10 +67,14 @@ fn allowed_hosts_are_names_without_ports() {
 #[test]
 fn a_token_file_has_one_token_a_line_and_comments() {
     let text = "# ours\n\nabcdefghijklmnop\r\n  0123456789-._~+/==  \n# theirs\nABCDEFGHIJKLMNOPQ";
-    let tokens = Tokens::new("good", text).config().unwrap().tokens;
-    let texts: Vec<_> = tokens.iter().map(Token::as_str).collect();
-    assert_eq!(texts, ["abcdefghijklmnop", "0123456789-._~+/==", "ABCDEFGHIJKLMNOPQ"]);
-    assert!(!format!("{tokens:?}").contains("abc"), "{tokens:?}");
+    let tokens = TokenFile::new("good", text).config().unwrap().tokens;
+    let is_accepted = |token: &str| {
+        let credentials = [(header::AUTHORIZATION, format!("Bearer {token}").parse().unwrap())];
+        tokens.check(&credentials.into_iter().collect()).is_ok()
+    };
+    assert!(["abcdefghijklmnop", "0123456789-._~+/==", "ABCDEFGHIJKLMNOPQ"].into_iter().all(is_accepted));
+    assert!(!["# ours", "# theirs", "abcdefghijklmno", ""].into_iter().any(is_accepted));
+    assert_eq!(format!("{tokens:?}"), "Tokens(3)");
 }
 
 #[test]
@@ -87,26 +87,27 @@ fn an_error_names_the_line_of_an_invalid_token_not_its_text() {
         "================",
         "Bearer:secretsecret",
     ] {
-        let errors = Tokens::new("bad", format!("# ours\nabcdefghijklmnop\n{bad}\n")).config().unwrap_err();
+        let errors = TokenFile::new("bad", format!("# ours\nabcdefghijklmnop\n{bad}\n")).config().unwrap_err();
         assert_eq!(errors.len(), 1, "{errors:?}");
         assert!(errors[0].contains("line 3: a token must have at least 16 characters"), "{errors:?}");
         assert!(!errors[0].contains(bad) && !errors[0].contains("secret"), "{errors:?}");
     }
-    let errors = Tokens::new("worse", b"\xff\xfe\n".repeat(20)).config().unwrap_err();
+    let errors = TokenFile::new("worse", b"\xff\xfe\n".repeat(20)).config().unwrap_err();
     assert_eq!(errors.len(), MAX_LINES_REPORTED, "{errors:?}");
 }
 
 #[test]
 fn a_file_without_tokens_or_with_too_many_is_an_error() {
     for empty in ["", "\n \n", "# none\n"] {
-        let errors = Tokens::new("empty", empty).config().unwrap_err();
+        let errors = TokenFile::new("empty", empty).config().unwrap_err();
         assert!(errors.len() == 1 && errors[0].ends_with("contains no token"), "{errors:?}");
     }
     let token = |number: usize| format!("abcdefghijklmnop{number}\n");
-    assert_eq!(Tokens::new("most", (0..1024).map(token).collect::<String>()).config().unwrap().tokens.len(), 1024);
-    let errors = Tokens::new("many", (0..1025).map(token).collect::<String>()).config().unwrap_err();
+    let most = TokenFile::new("most", (0..1024).map(token).collect::<String>()).config().unwrap();
+    assert_eq!(format!("{:?}", most.tokens), "Tokens(1024)");
+    let errors = TokenFile::new("many", (0..1025).map(token).collect::<String>()).config().unwrap_err();
     assert!(errors.len() == 1 && errors[0].ends_with("contains 1025 tokens, the limit is 1024"), "{errors:?}");
-    let errors = Tokens::new("large", "#".repeat(1 << 20) + "#").config().unwrap_err();
+    let errors = TokenFile::new("large", "#".repeat(1 << 20) + "#").config().unwrap_err();
     assert!(errors.len() == 1 && errors[0].contains("longer than 1048576 bytes"), "{errors:?}");
 }
 

@@ -41,12 +41,13 @@ use work_task::{CallerContext, WorkTask};
 pub use lane::{BulkError, BulkHandle, BulkLoad};
 pub use progress::FoundSolution;
 pub use result_cache::CacheUsage;
-pub use scheduler::{Load, SearchMemory};
+pub use scheduler::Load;
 pub use slice::{BulkWork, Slice, SliceContext, SliceEnd};
 pub use subscription::{SearchEvent, Subscription};
 
-use crate::service::job::{Answer, BeforeSearchHook, Origin, Overload, Report, ServiceError};
+use crate::service::job::{Answer, Origin, Overload, Report, ServiceError};
 use crate::service::metrics::{Metrics, Refusal};
+use crate::service::settings::ServiceSettings;
 use crate::service::tables::Tables;
 
 /// Runs jobs on its own threads, at most one per worker at a time.
@@ -72,34 +73,6 @@ pub struct Pool {
     slice_memory: u64,
 }
 
-/// Sizes of a pool.
-#[derive(Clone, Copy, Debug)]
-pub struct PoolSettings {
-    /// Concurrent searches.
-    pub workers: usize,
-    /// Jobs that may wait in addition.
-    pub queue: usize,
-    /// Maximum number of threads, for running and paused jobs.
-    pub threads: usize,
-    /// Memory of all searches.
-    pub memory: SearchMemory,
-    /// Memory of the result cache, in bytes.
-    pub results: u64,
-    /// Limits of bulk work.
-    pub bulk: BulkSettings,
-    /// Called before each search.
-    pub before_search: Option<BeforeSearchHook>,
-}
-
-/// Limits of bulk work.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct BulkSettings {
-    /// Workers for bulk work at a time; 0 turns it off.
-    pub workers: usize,
-    /// Memory of each bulk search, in bytes, in addition to the memory of jobs.
-    pub search_memory: u64,
-}
-
 /// A job after its submission.
 enum Submitted {
     /// Answered at once, or from the result cache.
@@ -110,17 +83,18 @@ enum Submitted {
 
 impl Pool {
     /// Creates an idle pool.
-    pub fn new(settings: PoolSettings, tables: Arc<Tables>, metrics: Metrics) -> Arc<Self> {
-        let PoolSettings { workers, queue, threads, memory, results, bulk, before_search } = settings;
-        let (scheduler, admission) = (Scheduler::new(workers, memory), Admission::new(workers + queue, workers));
-        let searcher = Searcher::new(&tables, &metrics, &admission, before_search);
+    pub fn new(settings: &ServiceSettings, tables: Arc<Tables>, metrics: Metrics) -> Arc<Self> {
+        let ServiceSettings { workers, queue, searches_memory, bulk, .. } = *settings;
+        let scheduler = Scheduler::new(workers, searches_memory);
+        let admission = Admission::new(workers + queue, workers);
+        let searcher = Searcher::new(&tables, &metrics, &admission, settings.before_search);
         let cancel_all = Arc::default();
         Arc::new(Self {
             admission,
-            threads: JobThreads::start(&scheduler, workers, threads),
+            threads: JobThreads::start(&scheduler, workers, settings.job_threads),
             lane: BulkLane::new(&scheduler, &metrics, bulk.workers.min(workers), &cancel_all),
             scheduler,
-            results: ResultCache::new(results),
+            results: ResultCache::new(settings.result_memory()),
             tables,
             metrics,
             is_draining: AtomicBool::new(false),

@@ -5,6 +5,8 @@ use taquin_solver::{
 };
 
 use super::*;
+use crate::service::job::BeforeSearchHook;
+use crate::service::settings::{BulkSettings, SearchMemory};
 
 fn board(text: &str) -> Board {
     RawBoard::parse(text).board(Sides::default(), Encoding::Tiles).unwrap()
@@ -31,14 +33,14 @@ fn stored(time: Duration) -> SearchRequest {
     job("0 12 9 13/15 11 10 14/3 7 2 5/4 8 6 1", Some(Algorithm::BreadthFirst), time)
 }
 
-pub(crate) fn settings(workers: usize, queue: usize) -> PoolSettings {
-    let memory = SearchMemory::of(u64::MAX / 2);
+pub(crate) fn settings(workers: usize, queue: usize) -> ServiceSettings {
+    let searches_memory = SearchMemory::of(u64::MAX / 2);
     let bulk = BulkSettings { workers, search_memory: 1 << 20 };
-    PoolSettings { workers, queue, threads: 64, memory, results: 1 << 20, bulk, before_search: None }
+    ServiceSettings { workers, queue, job_threads: 64, searches_memory, bulk, ..ServiceSettings::for_tests() }
 }
 
 pub(crate) fn pool(workers: usize, queue: usize) -> Arc<Pool> {
-    Pool::new(settings(workers, queue), Arc::default(), Metrics::default())
+    Pool::new(&settings(workers, queue), Arc::default(), Metrics::default())
 }
 
 /// Submits a job on a separate task and waits until it runs.
@@ -81,7 +83,7 @@ async fn a_dropped_request_stops_its_search() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_job_whose_time_runs_out_in_the_queue_is_rejected() {
     let pool = Pool::new(
-        PoolSettings { memory: SearchMemory::of(1 << 20), ..settings(1, 1) },
+        &ServiceSettings { searches_memory: SearchMemory::of(1 << 20), ..settings(1, 1) },
         Arc::default(),
         Metrics::default(),
     );
@@ -153,8 +155,8 @@ async fn repeatable_reports_are_cached_and_timed_out_ones_are_not() {
 #[tokio::test]
 async fn a_panic_fails_one_job() {
     let hook: BeforeSearchHook = |job| assert!(job.limits.expanded != 13, "as the test requires");
-    let settings = PoolSettings { before_search: Some(hook), ..settings(1, 0) };
-    let pool = Pool::new(settings, Arc::default(), Metrics::default());
+    let settings = ServiceSettings { before_search: Some(hook), ..settings(1, 0) };
+    let pool = Pool::new(&settings, Arc::default(), Metrics::default());
     let mut unlucky = easy();
     unlucky.limits.expanded = 13;
     // Tables are not built yet, so the job is not solved on this thread.
@@ -192,7 +194,7 @@ async fn a_limit_on_expansions_has_the_same_result_while_tables_are_built() {
         SearchRequest { limits: Limits { expanded: 20_000, ..job.limits }, ..job }
     };
     let report = async || {
-        let pool = Pool::new(settings(1, 0), Arc::clone(&tables), Metrics::default());
+        let pool = Pool::new(&settings(1, 0), Arc::clone(&tables), Metrics::default());
         pool.submit(limited()).await.unwrap().report
     };
     let first = report().await;
@@ -211,7 +213,7 @@ async fn a_draining_pool_rejects_jobs() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn other_work_has_a_place_a_deadline_and_an_end() {
-    let pool = Pool::new(PoolSettings { threads: 1, ..settings(1, 2) }, Arc::default(), Metrics::default());
+    let pool = Pool::new(&ServiceSettings { job_threads: 1, ..settings(1, 2) }, Arc::default(), Metrics::default());
     assert_eq!(pool.run_work(Duration::from_secs(60), 0, |_| 7).await, Ok(7));
     // The search holds the only thread.
     let busy = begun(&pool, hard(Duration::from_secs(3600))).await;
@@ -247,7 +249,7 @@ async fn a_time_limit_stops_the_search() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn easy_jobs_finish_while_hard_ones_have_all_threads_but_one() {
-    let pool = Pool::new(PoolSettings { threads: 3, ..settings(1, 40) }, Arc::default(), Metrics::default());
+    let pool = Pool::new(&ServiceSettings { job_threads: 3, ..settings(1, 40) }, Arc::default(), Metrics::default());
     let mut hard_ones: Vec<_> = (0..5)
         .map(|nth| {
             let pool = Arc::clone(&pool);
@@ -284,7 +286,7 @@ async fn a_search_that_starts_again_has_the_same_result() {
     };
     let alone = pool(1, 0).submit(limited()).await.unwrap().report;
     assert!(alone.elapsed > Duration::from_millis(50), "it has no trial");
-    let pool = Pool::new(PoolSettings { threads: 2, ..settings(1, 8) }, Arc::default(), Metrics::default());
+    let pool = Pool::new(&ServiceSettings { job_threads: 2, ..settings(1, 8) }, Arc::default(), Metrics::default());
     let busy = begun(&pool, hard(Duration::from_secs(3600))).await;
     while pool.scheduler.has_room_for_long_job() {
         tokio::task::yield_now().await;
@@ -305,7 +307,7 @@ async fn a_search_that_starts_again_has_the_same_result() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_job_whose_time_runs_out_after_its_trial_has_a_report() {
-    let pool = Pool::new(PoolSettings { threads: 2, ..settings(1, 8) }, Arc::default(), Metrics::default());
+    let pool = Pool::new(&ServiceSettings { job_threads: 2, ..settings(1, 8) }, Arc::default(), Metrics::default());
     let _busy = begun(&pool, hard(Duration::from_secs(3600))).await;
     while pool.scheduler.has_room_for_long_job() {
         tokio::task::yield_now().await;
@@ -321,7 +323,7 @@ async fn a_search_whose_tables_find_no_memory_is_rejected_or_does_without() {
     let size = Size::try_from((2, 6)).unwrap();
     let tables = Arc::new(Tables::with_memory_for(GoalClass::of(size, 0)));
     let in_use = tables.patterns(GoalClass::of(size, 0));
-    let pool = Pool::new(settings(1, 0), Arc::clone(&tables), Metrics::default());
+    let pool = Pool::new(&settings(1, 0), Arc::clone(&tables), Metrics::default());
     // Its goal has the blank in another cell.
     let search = |algorithm: Option<Algorithm>| {
         let [start, goal] = ["1 7 2 3 4 5/6 8 0 9 10 11", "1 0 2 3 4 5/6 7 8 9 10 11"].map(board);
@@ -341,7 +343,7 @@ async fn a_search_whose_tables_find_no_memory_is_rejected_or_does_without() {
 #[tokio::test]
 async fn a_search_whose_tables_are_late_does_not_build_them() {
     let tables = Arc::new(Tables::default());
-    let pool = Pool::new(settings(1, 0), Arc::clone(&tables), Metrics::default());
+    let pool = Pool::new(&settings(1, 0), Arc::clone(&tables), Metrics::default());
     let mut late = job("9 8 7 6/5 4 3 2/1 0 10 11/12 13 15 14", Some(Algorithm::IdaStar), Duration::from_micros(1));
     let report = pool.submit(late.clone()).await.unwrap().report;
     assert_eq!((report.stopped, report.stats), (Some(StopReason::Time), Stats::default()));

@@ -214,8 +214,9 @@ impl Shared {
 
 #[cfg(test)]
 mod tests {
-    use super::super::scheduler::{Load, SearchMemory};
+    use super::super::scheduler::Load;
     use super::*;
+    use crate::service::settings::SearchMemory;
 
     fn threads(kept: usize, max: usize) -> (Arc<Scheduler>, JobThreads) {
         let scheduler = Scheduler::new(8, SearchMemory::of(0));

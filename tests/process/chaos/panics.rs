@@ -25,13 +25,14 @@ fn panic_if_unlucky(job: &SearchRequest) {
 /// Starts a service with one worker, no queue, and the injected panic.
 fn start() -> (SocketAddr, oneshot::Sender<()>, thread::JoinHandle<()>) {
     let args = ["taquin", "--listen=127.0.0.1:0", "--tables=small", "--workers=1", "--queue=0"];
-    let config = Config::try_from(&Flags::try_parse_from(args).expect("flags")).expect("settings");
+    let mut config = Config::try_from(&Flags::try_parse_from(args).expect("flags")).expect("settings");
+    config.service.before_search = Some(panic_if_unlucky);
     let (addr_sender, addr) = mpsc::channel();
     let (stop, stopped) = oneshot::channel::<()>();
     let thread = thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
         runtime.expect("a runtime").block_on(async {
-            let app = App::build_with(&config, Some(panic_if_unlucky)).await.expect("a service");
+            let app = App::build(&config).await.expect("a service");
             addr_sender.send(app.addr()).expect("a test that waits");
             app.run(async { stopped.await.unwrap_or(()) }).await;
         });

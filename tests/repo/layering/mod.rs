@@ -151,7 +151,8 @@ const RULES: [Rule; 16] = [
     },
     Rule {
         part: "config",
-        parts: &["config"],
+        // The settings of each layer.
+        parts: &["service", "jobs", "http", "config"],
         crates: &[
             "clap",
             "clap_complete",
@@ -159,6 +160,7 @@ const RULES: [Rule; 16] = [
             "humantime",
             "procfs", // threads in use
             "rustix", // limit of threads
+            "taquin_solver",
             "tracing_subscriber",
         ],
     },
@@ -220,6 +222,7 @@ const ORDERS: [(&str, &[&str]); 3] = [
             "instant",
             "thread_priority",
             "metrics",
+            "settings",
             "job",
         ],
     ),

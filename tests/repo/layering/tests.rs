@@ -47,7 +47,8 @@ fn a_layer_may_name_itself_and_layers_below() {
     }
     assert_eq!(wrong("app.rs", "use crate::config::Config; use crate::telemetry;").len(), 0);
     assert_eq!(wrong("app.rs", "use crate::healthcheck;").len(), 1);
-    assert_eq!(wrong("config.rs", "use crate::http::HttpSettings;").len(), 1);
+    assert_eq!(wrong("config.rs", "use crate::http::HttpSettings;").len(), 0);
+    assert_eq!(wrong("config.rs", "use crate::app::App;").len(), 1);
     assert_eq!(wrong("main.rs", "use taquin::{app, config::Flags, healthcheck};").len(), 0);
     assert_eq!(wrong("main.rs", "use taquin::http::Problem;").len(), 1);
 }

@@ -1,11 +1,12 @@
 use std::sync::atomic::AtomicUsize;
 use std::sync::mpsc;
 
-use super::super::scheduler::{Load, SearchMemory};
+use super::super::Pool;
+use super::super::scheduler::Load;
 use super::super::tests::{easy, pool, settings};
-use super::super::{BulkSettings, Pool, PoolSettings};
 use super::*;
 use crate::service::metrics::BoardCounts;
+use crate::service::settings::{BulkSettings, SearchMemory, ServiceSettings};
 
 /// Bulk work whose slices are a function of the test.
 struct TestWork {
@@ -257,7 +258,7 @@ fn a_panic_ends_one_work() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_settings_bound_workers_threads_and_memory() {
     let bulk = BulkSettings { workers: 2, search_memory: 5 << 20 };
-    let pool = Pool::new(PoolSettings { bulk, ..settings(4, 0) }, Arc::default(), Metrics::default());
+    let pool = Pool::new(&ServiceSettings { bulk, ..settings(4, 0) }, Arc::default(), Metrics::default());
     let works = [endless(), endless(), endless()];
     let handles = works.each_ref().map(|(work, _)| pool.bulk(Arc::clone(work) as Arc<dyn BulkWork>).unwrap());
     while pool.bulk_load().slices < 2 {
@@ -272,8 +273,8 @@ async fn the_settings_bound_workers_threads_and_memory() {
     while threads() > 0 {
         tokio::task::yield_now().await;
     }
-    let off = PoolSettings { bulk: BulkSettings::default(), ..settings(4, 0) };
-    let off = Pool::new(off, Arc::default(), Metrics::default());
+    let off = ServiceSettings { bulk: BulkSettings::default(), ..settings(4, 0) };
+    let off = Pool::new(&off, Arc::default(), Metrics::default());
     assert_eq!(off.bulk(endless().0).unwrap_err(), BulkError::Off);
 }
 

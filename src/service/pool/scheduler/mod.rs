@@ -13,10 +13,10 @@ use parking_lot::{Condvar, Mutex, MutexGuard};
 use taquin_solver::search::{Help, Helpers, MainWork};
 use tokio::sync::oneshot;
 
+use crate::service::settings::SearchMemory;
 use state::{LONG, MIN_SLICE, NO_LEVEL, NextJob, PausedJob, QueuedJob, SchedulerState, level};
 
 pub(crate) use bulk::BulkPermit;
-pub use state::SearchMemory;
 pub(crate) use state::{Arrival, Trial};
 
 /// Assigns workers and memory to jobs.

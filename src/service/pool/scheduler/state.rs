@@ -6,26 +6,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::Thread;
 use std::time::{Duration, Instant};
 
+use crate::service::settings::SearchMemory;
+
 /// Jobs by class and arrival number.
 type Queue<S> = [BTreeMap<u64, QueuedJob<S>>; 3];
-
-/// Memory of all searches, in bytes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct SearchMemory {
-    /// Memory that all jobs share.
-    pub shared: u64,
-    /// Maximum memory of a small job, and the memory reserved for small and light jobs.
-    pub small: u64,
-    /// Memory reserved for light jobs, which store neither nodes nor expansions.
-    pub light: u64,
-}
-
-impl SearchMemory {
-    /// The sum of all parts.
-    pub fn total(&self) -> u64 {
-        self.shared.saturating_add(self.small).saturating_add(self.light)
-    }
-}
 
 /// Waiting jobs and free capacity. `S` starts a queued job.
 #[derive(Debug)]

@@ -1,0 +1,115 @@
+//! Settings of the service.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use taquin_solver::heuristic::Tier;
+
+use crate::service::job::BeforeSearchHook;
+
+/// Settings of the service, fixed at start.
+#[derive(Clone, Debug)]
+pub struct ServiceSettings {
+    /// Concurrent searches.
+    pub workers: usize,
+    /// Jobs that may wait in addition.
+    pub queue: usize,
+    /// Maximum number of threads that run searches, or hold paused ones.
+    pub job_threads: usize,
+    /// Default time limit of a search.
+    pub default_time: Duration,
+    /// Maximum time limit of a search.
+    pub max_time: Duration,
+    /// Maximum of nodes that a search expands.
+    pub max_expanded: u64,
+    /// Memory budget of the process, in bytes.
+    pub memory: u64,
+    /// Maximum memory of a search for nodes, in bytes.
+    pub search_memory: u64,
+    /// Memory of all searches.
+    pub searches_memory: SearchMemory,
+    /// Limits of bulk work.
+    pub bulk: BulkSettings,
+    /// Memory of the result and hint caches, in bytes.
+    pub answer_memory: u64,
+    /// Memory of long responses in transfer, in bytes.
+    pub reply_memory: u64,
+    /// Maximum of recorded expansions.
+    pub max_expansions: usize,
+    /// Strongest pattern tables to build.
+    pub tables: Tier,
+    /// Patterns required for readiness; at most `tables`.
+    pub ready: Tier,
+    /// Memory of tables built on first use, in bytes.
+    pub table_memory: u64,
+    /// Directory of tables kept between runs, if any.
+    pub table_cache: Option<PathBuf>,
+    /// Called before each search, in tests.
+    pub before_search: Option<BeforeSearchHook>,
+}
+
+impl ServiceSettings {
+    /// Memory of the hint cache: an eighth of the memory of both caches.
+    pub(crate) fn hint_memory(&self) -> u64 {
+        self.answer_memory / 8
+    }
+
+    /// Memory of the result cache.
+    pub(crate) fn result_memory(&self) -> u64 {
+        self.answer_memory - self.hint_memory()
+    }
+}
+
+#[cfg(test)]
+impl ServiceSettings {
+    /// A service of two workers with small tables.
+    pub(crate) fn for_tests() -> Self {
+        Self {
+            workers: 2,
+            queue: 1,
+            job_threads: 8,
+            default_time: Duration::from_secs(60),
+            max_time: Duration::from_secs(60),
+            max_expanded: 1_000_000_000,
+            memory: 1 << 30,
+            search_memory: 64 << 20,
+            searches_memory: SearchMemory { shared: 128 << 20, small: 64 << 20, light: 64 << 20 },
+            bulk: BulkSettings { workers: 2, search_memory: 16 << 20 },
+            answer_memory: 1 << 20,
+            reply_memory: 1 << 20,
+            max_expansions: 10,
+            tables: Tier::Small,
+            ready: Tier::Small,
+            table_memory: 1 << 30,
+            table_cache: None,
+            before_search: None,
+        }
+    }
+}
+
+/// Limits of bulk work.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct BulkSettings {
+    /// Workers for bulk work at a time; 0 turns it off.
+    pub workers: usize,
+    /// Memory of each bulk search, in bytes, in addition to the memory of jobs.
+    pub search_memory: u64,
+}
+
+/// Memory of all searches, in bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SearchMemory {
+    /// Memory that all jobs share.
+    pub shared: u64,
+    /// Maximum memory of a small job, and the memory reserved for small and light jobs.
+    pub small: u64,
+    /// Memory reserved for light jobs, which store neither nodes nor expansions.
+    pub light: u64,
+}
+
+impl SearchMemory {
+    /// The sum of all parts.
+    pub fn total(&self) -> u64 {
+        self.shared.saturating_add(self.small).saturating_add(self.light)
+    }
+}
