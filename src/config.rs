@@ -6,28 +6,26 @@
 mod address;
 mod batch;
 mod bulk;
-mod command;
 mod connection;
 mod guard;
 mod jobs;
 mod memory;
 mod parse;
-mod quoted;
 mod reference;
 mod threads;
 mod traces;
 
+use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 use tracing_subscriber::filter::Targets;
 
 pub use address::reachable;
 pub use batch::BatchFlags;
 use bulk::BulkFlags;
-pub use command::{completions, man_page, unknown_variables};
 use connection::ConnectionFlags;
 pub use connection::Timeouts;
 use guard::GuardFlags;
@@ -349,6 +347,46 @@ impl Config {
             parser.report("jobs", "needs workers for bulk work: raise --bulk-share".to_owned());
         }
     }
+}
+
+/// Sorted names that start with `TAQUIN_` but belong to no setting. They have no effect, and are most likely
+/// misspelled.
+///
+/// Omits variables that Kubernetes sets for services whose names start with `taquin`.
+pub fn unknown_variables(names: impl IntoIterator<Item = String>) -> Vec<String> {
+    let flags = Flags::command();
+    let settings: Vec<_> = flags.get_arguments().filter_map(clap::Arg::get_env).collect();
+    let is_unknown = |name: &String| {
+        name.starts_with("TAQUIN_") && !is_kubernetes(name) && !settings.iter().any(|setting| *setting == name.as_str())
+    };
+    let mut unknown: Vec<String> = names.into_iter().filter(is_unknown).collect();
+    unknown.sort_unstable();
+    unknown
+}
+
+/// True for names such as `TAQUIN_SERVICE_HOST`, `TAQUIN_ADMIN_SERVICE_PORT_HTTP`, `TAQUIN_PORT`,
+/// `TAQUIN_PORT_80_TCP_ADDR`.
+fn is_kubernetes(name: &str) -> bool {
+    name.ends_with("_SERVICE_HOST")
+        || name.ends_with("_PORT")
+        || ["_SERVICE_PORT", "_PORT_"].iter().any(|part| name.contains(part))
+}
+
+/// The completion script for a shell.
+pub fn completions(shell: Shell) -> Vec<u8> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Flags::command(), "taquin", &mut script);
+    script
+}
+
+/// The man page, in roff.
+///
+/// # Errors
+/// Only if writing to memory fails.
+pub fn man_page() -> io::Result<Vec<u8>> {
+    let mut page = Vec::new();
+    clap_mangen::Man::new(Flags::command()).render(&mut page)?;
+    Ok(page)
 }
 
 #[cfg(test)]

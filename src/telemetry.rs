@@ -2,7 +2,7 @@
 
 mod json_lines;
 mod line_queue;
-#[cfg_attr(not(feature = "otel"), path = "telemetry/traces_disabled.rs")]
+#[cfg(feature = "otel")]
 mod traces;
 
 use std::backtrace::{Backtrace, BacktraceStatus};
@@ -17,7 +17,10 @@ use tracing_subscriber::{fmt, registry};
 
 use self::json_lines::JsonLines;
 use self::line_queue::{Flush, LineQueue};
+#[cfg(feature = "otel")]
 use self::traces::Traces;
+#[cfg(not(feature = "otel"))]
+use crate::config::TraceConfig;
 use crate::config::{Config, LogFormat};
 
 /// The running log and trace export. Dropping it writes the last log lines, in at most a second.
@@ -77,4 +80,19 @@ fn log_panic(panic: &PanicHookInfo<'_>) {
         panic.backtrace = has_backtrace.then(|| tracing::field::display(&backtrace)),
         "panicked"
     );
+}
+
+/// Stands in for the export of traces in builds without the feature `otel`.
+#[cfg(not(feature = "otel"))]
+#[derive(Debug)]
+struct Traces;
+
+#[cfg(not(feature = "otel"))]
+impl Traces {
+    #[expect(clippy::unnecessary_wraps, reason = "with traces it can fail")]
+    fn start(_: Option<&TraceConfig>) -> Result<Self, Box<dyn Error>> {
+        Ok(Self)
+    }
+
+    fn finish(self) {}
 }

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use clap::Args;
 
+use super::address::{is_scheme, quoted, quoted_url};
 use super::parse::{DAY, MIB, MILLISECOND, SettingsParser};
-use super::quoted::{is_scheme, quoted, quoted_url};
 use crate::http::{Guards, Rate, Tokens};
 
 #[derive(Args, Clone, Debug)]

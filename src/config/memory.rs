@@ -82,7 +82,7 @@ impl MemoryPlan {
         total - (base + tables + cache + searches + replies + requests).min(total)
     }
 
-    /// Memory of all searches but those of bulk work.
+    /// Memory of all searches, without bulk work.
     pub(crate) fn search_memory(&self) -> SearchMemory {
         let Self { searches, small_searches: small, light_searches: light, bulk_searches: bulk, .. } = *self;
         SearchMemory { shared: searches - small - light - bulk, small, light }

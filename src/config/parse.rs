@@ -10,8 +10,7 @@ use std::time::Duration;
 use taquin_solver::heuristic::Tier;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 
-use super::address::resolve;
-use super::quoted::quoted;
+use super::address::{quoted, resolve};
 
 /// An invalid setting.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -1,4 +1,4 @@
-use clap::CommandFactory;
+use clap::ValueEnum;
 use taquin_solver::heuristic::Tier;
 use tracing::Level;
 
@@ -354,4 +354,45 @@ fn jobs_are_off_by_default_and_need_tokens_where_others_can_connect() {
     let wrong = errors(&["--jobs-keep=0s", "--max-jobs=0", "--max-job-boards=1000000000001", "--max-job-body=1"]);
     assert_eq!(wrong.len(), 4, "{wrong:?}");
     assert!(config(&["--jobs=/data", "--listen=0.0.0.0:80", "healthcheck"]).is_ok_and(|config| config.jobs.is_none()));
+}
+
+#[test]
+fn only_misspelled_variables_are_found() {
+    let names = [
+        "TAQUIN_WORKRES",
+        "TAQUIN_WORKERS",
+        "TAQUIN_OTLP_ENDPOINT",
+        "TAQUIN_TOKEN_FILE",
+        "TAQUIN_TOKEN",
+        "TAQUIN_SERVICE_HOST",
+        "TAQUIN_SERVICE_PORT",
+        "TAQUIN_SERVICE_PORT_HTTP",
+        "TAQUIN_ADMIN_SERVICE_HOST",
+        "TAQUIN_PORT",
+        "TAQUIN_PORT_8080_TCP",
+        "TAQUIN_PORT_8080_TCP_ADDR",
+        "TAQUINS",
+        "PATH",
+    ];
+    assert_eq!(unknown_variables(names.map(str::to_owned)), ["TAQUIN_TOKEN", "TAQUIN_WORKRES"]);
+}
+
+#[test]
+fn completions_know_every_flag_in_every_shell() {
+    for shell in Shell::value_variants() {
+        let script = String::from_utf8(completions(*shell)).unwrap();
+        for flag in Flags::command().get_arguments().filter_map(clap::Arg::get_long) {
+            assert!(script.contains(flag), "{shell}: {flag}");
+        }
+    }
+}
+
+#[test]
+fn the_man_page_has_every_flag_and_variable() {
+    // roff escapes hyphens.
+    let page = String::from_utf8(man_page().unwrap()).unwrap().replace('\\', "");
+    for arg in Flags::command().get_arguments() {
+        assert!(page.contains(&format!("--{}", arg.get_long().unwrap())), "{}", arg.get_id());
+        assert!(arg.get_env().is_none_or(|variable| page.contains(variable.to_str().unwrap())), "{}", arg.get_id());
+    }
 }

@@ -2,9 +2,9 @@
 
 use clap::Args;
 
+use super::address::quoted_url;
 use super::guard::is_host_and_port;
 use super::parse::SettingsParser;
-use super::quoted::quoted_url;
 
 #[derive(Args, Clone, Debug)]
 pub(crate) struct TraceFlags {

@@ -15,7 +15,6 @@
 //! - `spans`: OpenTelemetry spans of searches
 //! - `tables`: pattern tables and other precomputed tables: caches, files and the background builder
 //! - `instant`: tests whether work takes less than handing it over to another thread
-//! - `thread_priority`: a lower priority in the operating system for work in the background
 //! - `metrics`: counters and histograms of jobs
 //! - `settings`: settings of the service
 //! - `job`: requested limits of a search, and its report
@@ -35,7 +34,6 @@ mod service;
 mod settings;
 mod spans;
 mod tables;
-mod thread_priority;
 
 pub use analysis::{AnalysisError, AnalysisParts, LegalMove, LegalMoves};
 pub use hint::Hint;

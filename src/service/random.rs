@@ -1,6 +1,5 @@
 //! Random boards from seeds.
 
-mod drawn;
 mod lengths;
 
 use std::ops::RangeInclusive;
@@ -19,7 +18,7 @@ use crate::service::instant::is_known_soon;
 use crate::service::tables::Tables;
 use lengths::{LengthDraw, check, choose, proof};
 
-pub use drawn::{DrawError, DrawnBoard};
+pub use lengths::DrawError;
 
 /// Distribution of a random board.
 #[derive(Clone, PartialEq, Debug)]
@@ -55,6 +54,19 @@ pub struct Walk {
     pub turns_back: bool,
     /// Start of the walk; `None` for the goal.
     pub from: Option<Board>,
+}
+
+/// A random board and its distance.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct DrawnBoard {
+    /// The board.
+    pub board: Board,
+    /// Bounds on its optimal length; `None` if the goal cannot be reached.
+    pub distance: Option<Distance>,
+    /// [Percentile](Distance::percentile) of the board, if known.
+    pub percentile: Option<f64>,
+    /// True if all boards that meet the request are equally likely.
+    pub is_uniform: bool,
 }
 
 /// True if drawing takes less than half a millisecond: one board, a short walk, and quickly computed bounds.

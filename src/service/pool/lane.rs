@@ -18,7 +18,7 @@ use super::threads::RETRY_WITHOUT_THREAD;
 use super::work_task::CallerContext;
 use crate::service::job::{Overload, ServiceError};
 use crate::service::metrics::{Metrics, Refusal};
-use crate::service::thread_priority::lower_thread_priority;
+use crate::service::tables::lower_thread_priority;
 
 /// Runs slices of bulk work on its own threads, with workers that no job could use.
 ///

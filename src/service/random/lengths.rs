@@ -11,11 +11,10 @@ use std::time::{Duration, Instant};
 use taquin_solver::search::Distribution;
 use taquin_solver::solver::{SearchTables, lower_bound, solve_with, start_bound};
 use taquin_solver::{
-    Algorithm, Board, Control, Limits, Plan, Puzzle, RandomSource, Report, SearchOptions, SearchRequest, StopReason,
-    random_board, random_walk,
+    Algorithm, Board, Control, Limits, Plan, Puzzle, RandomSource, Report, SearchOptions, SearchRequest, Size,
+    StopReason, random_board, random_walk,
 };
 
-use super::drawn::DrawError;
 use crate::service::job::ServiceError;
 
 /// Greatest length for random walks.
@@ -26,6 +25,27 @@ const MAX_DRAWS: f64 = 20_000.0;
 
 /// Most draws within the end of the range for an accepted board, on average. Each may take a whole search.
 const MAX_SEARCHES: f64 = 600.0;
+
+/// Reason why no board can be drawn.
+#[derive(Clone, PartialEq, Debug)]
+pub enum DrawError {
+    /// Boards of this size are too large to prove optimal lengths.
+    LengthsUnknown(Size),
+    /// No board has an optimal length in the range; holds the greatest one.
+    NoSuchLength(u32),
+    /// Boards of these lengths are too rare to find them; holds the lengths that can be drawn.
+    TooRare(Vec<RangeInclusive<u32>>),
+    /// The number of boards at each length is unknown for this shape and goal.
+    PercentilesUnknown,
+    /// No length has a percentile in the range; holds the least greater one, or the greatest of all.
+    NoSuchPercentile(f64),
+    /// The time ended before a board was found.
+    TimeUp,
+    /// The caller has left, or the service is shutting down.
+    Cancelled,
+    /// A search failed, which is a bug.
+    Failed(ServiceError),
+}
 
 /// Method of drawing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

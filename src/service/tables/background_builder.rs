@@ -10,7 +10,6 @@ use taquin_solver::search::MoveAutomaton;
 use tracing::Level;
 
 use super::Tables;
-use crate::service::thread_priority::lower_thread_priority;
 
 /// Builds the tables needed at start, then stronger patterns, then patterns for requested goals.
 pub(crate) struct BackgroundBuilder {
@@ -70,6 +69,19 @@ impl BackgroundBuilder {
 
 fn log(tables: &Tables, what: &'static str) {
     tracing::event!(target: "taquin::tables", Level::INFO, tables.bytes = tables.bytes(), "{what}");
+}
+
+/// Lowers the priority of this thread, and of the threads that it starts, in favor of searches and connections.
+///
+/// At this niceness, a waking search or connection preempts the thread, which still gets a quarter of a core beside a
+/// busy one.
+pub(crate) fn lower_thread_priority() {
+    const NICENESS: i32 = 5;
+    // Only Linux has a niceness for each thread; elsewhere it would apply to the process.
+    if cfg!(target_os = "linux") {
+        // Without permission the thread keeps its priority.
+        let _ = rustix::process::nice(NICENESS);
+    }
 }
 
 /// Makes the allocator return the build's memory to the system. Otherwise it would do so only at a later large

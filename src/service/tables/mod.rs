@@ -20,7 +20,7 @@ use taquin_solver::{Board, Cell, Size};
 use disk_cache::DiskCache;
 use pattern_cache::PatternCache;
 
-pub(crate) use background_builder::BackgroundBuilder;
+pub(crate) use background_builder::{BackgroundBuilder, lower_thread_priority};
 pub(crate) use class_entry::TableShortage;
 pub(crate) use pattern_cache::MIN_STAY;
 

@@ -220,7 +220,6 @@ const ORDERS: [(&str, &[&str]); 3] = [
             "spans",
             "tables",
             "instant",
-            "thread_priority",
             "metrics",
             "settings",
             "job",

@@ -72,14 +72,9 @@ impl GeneratedNodes {
         self.entries.is_empty()
     }
 
-    /// The nodes from an index on.
-    pub fn starting_at(&self, first: usize) -> impl Iterator<Item = GeneratedNode> {
-        (first..self.len()).filter_map(|at| self.get(at))
-    }
-
     /// All nodes.
     pub fn iter(&self) -> impl Iterator<Item = GeneratedNode> {
-        self.starting_at(0)
+        (0..self.len()).filter_map(|at| self.get(at))
     }
 
     /// The node at an index.
@@ -246,7 +241,6 @@ mod tests {
         let nodes = list.finish();
         assert_eq!(nodes.len(), 600, "nothing is added beyond the limit");
         assert!(nodes.iter().eq(expected.iter().copied()), "{size}");
-        assert!(nodes.starting_at(550).eq(expected[550..].iter().copied()), "{size}");
         assert_eq!(nodes.bytes(), 600 * GeneratedNodes::bytes_each(size));
     }
 

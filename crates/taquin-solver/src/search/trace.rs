@@ -80,14 +80,9 @@ impl Expansions {
         self.steps.is_empty()
     }
 
-    /// The expansions from an index on.
-    pub fn starting_at(&self, first: usize) -> impl Iterator<Item = Expansion> {
-        (first..self.len()).filter_map(|at| self.get(at))
-    }
-
     /// All expansions.
     pub fn iter(&self) -> impl Iterator<Item = Expansion> {
-        self.starting_at(0)
+        (0..self.len()).filter_map(|at| self.get(at))
     }
 
     /// The expansion at an index.
@@ -292,7 +287,6 @@ mod tests {
         assert!(!trace.is_recording());
         let expansions = trace.into_expansions();
         assert!(expansions.iter().eq(expected.iter().copied()), "{size}");
-        assert!(expansions.starting_at(650).eq(expected[650..].iter().copied()), "{size}");
         assert_eq!(expansions.bytes(), 700 * Expansions::bytes_each(size));
     }
 
