@@ -35,6 +35,13 @@ pub(crate) struct AdmissionPermit {
     key: (Instant, u64),
 }
 
+impl AdmissionPermit {
+    /// Adds the worker time of the job to the moving average.
+    pub(crate) fn record_duration(&self, worked: Duration) {
+        self.admission.record_duration(worked);
+    }
+}
+
 impl Drop for AdmissionPermit {
     fn drop(&mut self) {
         self.admission.admitted().deadlines.remove(&self.key);

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use parking_lot::{Condvar, Mutex};
 use tracing::Level;
 
-use super::scheduler::{BulkPermit, Scheduler};
+use super::scheduler::{Cancellation, RunPermit, Scheduler};
 use super::slice::{BulkWork, Slice, SliceContext, SliceEnd};
 use super::threads::RETRY_WITHOUT_THREAD;
 use super::work_task::CallerContext;
@@ -58,23 +58,13 @@ struct LaneState {
 }
 
 /// Unfinished bulk work.
+#[derive(Clone)]
 struct Entry {
     work: Arc<dyn BulkWork>,
-    cancel: Arc<AtomicBool>,
+    cancellation: Cancellation,
     caller: CallerContext,
     since: Instant,
     /// Number of wake-ups, by slices and by the handle.
-    wakes: u64,
-    is_in_rotation: bool,
-}
-
-/// The turn of a work.
-struct Turn {
-    number: u64,
-    work: Arc<dyn BulkWork>,
-    cancel: Arc<AtomicBool>,
-    caller: CallerContext,
-    /// Number of wake-ups before the slice.
     wakes: u64,
 }
 
@@ -157,8 +147,8 @@ impl BulkLane {
                 self.0.metrics.refused(Refusal::Draining);
                 return Err(ServiceError::ShuttingDown.into());
             }
-            let (cancel, caller) = (Arc::clone(&cancel), CallerContext::current());
-            state.add(Entry { work, cancel, caller, since: Instant::now(), wakes: 0, is_in_rotation: false })
+            let flags = [Arc::clone(&cancel), Arc::clone(&self.0.cancel_all)];
+            state.add(Entry::new(work, Cancellation { deadline: None, flags }))
         };
         let handle = BulkHandle { lane: Arc::clone(&self.0), number, cancel };
         if self.0.provide() {
@@ -184,7 +174,7 @@ impl BulkLane {
             std::mem::take(&mut state.works)
         };
         self.0.changed.notify_all();
-        self.0.scheduler.wake_bulk();
+        self.0.scheduler.wake_slices();
         works.into_values().for_each(|entry| self.0.abort(&*entry.work, ServiceError::ShuttingDown));
     }
 }
@@ -209,7 +199,7 @@ impl Drop for BulkHandle {
     fn drop(&mut self) {
         self.cancel.store(true, Ordering::Relaxed);
         let removed = self.lane.state.lock().remove(self.number);
-        self.lane.scheduler.wake_bulk();
+        self.lane.scheduler.wake_slices();
         // A work may own much, so it is dropped outside the lock.
         drop(removed);
     }
@@ -256,12 +246,12 @@ impl Shared {
     fn run(self: Arc<Self>) {
         lower_thread_priority();
         while self.wait_for_turn() {
-            if let Some(permit) = self.scheduler.bulk_permit(&|| !self.has_turn())
-                && let Some(turn) = self.take_turn()
+            if let Some(permit) = self.scheduler.slice_permit(&|| !self.has_turn())
+                && let Some((number, entry)) = self.take_turn()
             {
                 // This thread has its worker; the next turn needs another thread.
                 self.provide();
-                self.run_turn(turn, permit);
+                self.run_turn(number, entry, permit);
             }
         }
     }
@@ -282,15 +272,16 @@ impl Shared {
         true
     }
 
-    fn take_turn(&self) -> Option<Turn> {
+    fn take_turn(&self) -> Option<(u64, Entry)> {
         let mut state = self.state.lock();
         if self.may_begin(&state) { state.take_turn() } else { None }
     }
 
     /// Runs a slice, counts it, and logs it.
-    fn run_turn(&self, turn: Turn, permit: BulkPermit) {
-        let Turn { number, work, cancel, caller, wakes } = turn;
-        let run = || work.run_slice(&SliceContext::new(&permit, [&cancel, &self.cancel_all]));
+    fn run_turn(&self, number: u64, entry: Entry, mut permit: RunPermit) {
+        let Entry { work, cancellation, caller, wakes, .. } = entry;
+        permit.cancellation = cancellation;
+        let run = || work.run_slice(&SliceContext::new(&permit));
         let done = caller.clone().in_scope(|| catch_unwind(AssertUnwindSafe(run)));
         let (worked, paused) = permit.times();
         match done {
@@ -301,9 +292,9 @@ impl Shared {
             }
             Err(_) => {
                 self.metrics.panicked();
-                cancel.store(true, Ordering::Relaxed);
+                permit.cancellation.flags[0].store(true, Ordering::Relaxed);
                 let removed = self.state.lock().remove(number);
-                self.scheduler.wake_bulk();
+                self.scheduler.wake_slices();
                 if removed.is_some() {
                     self.abort(&*work, ServiceError::Failed("bulk work panicked"));
                 }
@@ -333,20 +324,18 @@ impl LaneState {
     fn wake(&mut self, number: u64) {
         let Some(entry) = self.works.get_mut(&number) else { return };
         entry.wakes += 1;
-        if !entry.is_in_rotation {
-            entry.is_in_rotation = true;
+        if !self.rotation.contains(&number) {
             self.rotation.push_back(number);
         }
     }
 
     /// Takes the first turn, and moves its work to the end, so that several threads may serve it.
-    fn take_turn(&mut self) -> Option<Turn> {
+    fn take_turn(&mut self) -> Option<(u64, Entry)> {
         let number = self.rotation.pop_front()?;
         self.rotation.push_back(number);
-        let Entry { work, cancel, caller, wakes, .. } = self.works.get(&number)?;
+        let entry = self.works.get(&number)?.clone();
         self.slices += 1;
-        let (work, cancel, caller) = (Arc::clone(work), Arc::clone(cancel), caller.clone());
-        Some(Turn { number, work, cancel, caller, wakes: *wakes })
+        Some((number, entry))
     }
 
     /// Keeps a work in the rotation, or removes it, after a slice that began at `wakes` wake-ups.
@@ -355,8 +344,7 @@ impl LaneState {
             // A parallel slice may have gone idle only because this one held the last chunk.
             SliceEnd::More => self.wake(number),
             SliceEnd::Idle => {
-                if let Some(entry) = self.works.get_mut(&number).filter(|entry| entry.wakes == wakes) {
-                    entry.is_in_rotation = false;
+                if self.works.get(&number).is_some_and(|entry| entry.wakes == wakes) {
                     self.rotation.retain(|other| *other != number);
                 }
             }
@@ -370,15 +358,17 @@ impl LaneState {
     }
 }
 
+impl Entry {
+    fn new(work: Arc<dyn BulkWork>, cancellation: Cancellation) -> Self {
+        Self { work, cancellation, caller: CallerContext::current(), since: Instant::now(), wakes: 0 }
+    }
+}
+
 impl fmt::Debug for Entry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { cancel, since, wakes, is_in_rotation, .. } = self;
-        f.debug_struct("Entry")
-            .field("cancel", cancel)
-            .field("since", since)
-            .field("wakes", wakes)
-            .field("is_in_rotation", is_in_rotation)
-            .finish_non_exhaustive()
+        let Self { cancellation, since, wakes, .. } = self;
+        let mut debug = f.debug_struct("Entry");
+        debug.field("cancellation", cancellation).field("since", since).field("wakes", wakes).finish_non_exhaustive()
     }
 }
 

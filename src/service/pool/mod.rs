@@ -18,8 +18,8 @@ mod work_task;
 
 use std::any::Any;
 use std::future::Future;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use taquin_solver::solver::bytes_for;
@@ -34,7 +34,7 @@ use prepared_job::{PreparedJob, TablesAtHand, prepare};
 use progress::SearchProgress;
 use result_cache::{ResultCache, SharedSearch};
 use scheduler::{Arrival, Cancellation, Need, RunPermit, Scheduler, Trial};
-use searcher::{SearchEnd, SearchTask, Searcher};
+use searcher::{SearchTask, Searcher};
 use threads::{JobThreads, NoThread, RETRY_WITHOUT_THREAD};
 use work_task::{CallerContext, WorkTask};
 
@@ -71,6 +71,14 @@ pub struct Pool {
     searcher: Arc<Searcher>,
     /// Memory of a bulk slice, in bytes.
     slice_memory: u64,
+}
+
+/// End of a task.
+enum TaskEnd<T> {
+    Done(T),
+    /// The deadline passed before the first or the next turn.
+    Late,
+    Panicked(Box<dyn Any + Send>),
 }
 
 /// A job after its submission.
@@ -191,35 +199,46 @@ impl Pool {
         bytes: u64,
         work: impl Fn(Control<'_>) -> T + Send + Sync + 'static,
     ) -> Result<T, ServiceError> {
-        let need = Need { bytes, is_light: true };
         self.reject_while_draining()?;
         let submitted = Instant::now();
         let deadline = submitted + time;
-        let admission = Arc::new(self.admit(deadline)?);
-        let (cancel, caller, work) = (Arc::default(), CallerContext::current(), Arc::new(work));
-        let mut guard = CancelOnDrop::new(&self.scheduler, &self.metrics, &cancel);
-        let cancellation = Cancellation { deadline: Some(deadline), flags: [cancel, Arc::clone(&self.cancel_all)] };
-        let mut arrival = Arrival::New;
+        let admission = self.admit(deadline)?;
+        let cancellation = self.cancellation(Some(deadline));
+        let mut guard = CancelOnDrop::new(&self.scheduler, &self.metrics, &cancellation.flags[0]);
+        let task = {
+            let (cancellation, metrics) = (cancellation.clone(), self.metrics.clone());
+            WorkTask { work, submitted, cancellation, metrics, admission }
+        };
+        let (need, caller) = (Need { bytes, is_light: true }, CallerContext::current());
+        let end = self.run_in_turns(need, &cancellation, caller, &mut guard, move |permit| task.run(permit)).await;
+        guard.disarm();
+        match end? {
+            TaskEnd::Done(done) => Ok(done),
+            TaskEnd::Late => Err(self.waited(submitted, &cancellation, Overload::WorkWaited)),
+            TaskEnd::Panicked(panic) => std::panic::resume_unwind(panic),
+        }
+    }
+
+    /// Runs a task in its turn, on a thread. A task stopped after its trial waits for another turn and starts anew.
+    async fn run_in_turns<T: Send + 'static>(
+        &self,
+        need: Need,
+        cancellation: &Cancellation,
+        caller: CallerContext,
+        guard: &mut CancelOnDrop,
+        task: impl Fn(RunPermit) -> Result<T, Trial> + Send + Sync + 'static,
+    ) -> Result<TaskEnd<T>, ServiceError> {
+        let (task, mut arrival) = (Arc::new(task), Arrival::New);
         loop {
-            let is_first = matches!(arrival, Arrival::New);
-            let permit = self.turn_in_time(need, arrival, &cancellation).await;
-            let permit = permit.inspect_err(|_| guard.disarm())?.ok_or_else(|| {
-                guard.disarm();
-                self.waited(submitted, &cancellation, Overload::WorkWaited)
-            })?;
+            let Some(permit) = self.turn_in_time(need, arrival, cancellation).await? else {
+                return Ok(TaskEnd::Late);
+            };
             guard.set_running(permit.number());
-            if is_first {
-                self.metrics.waited(submitted.elapsed());
-            }
-            let (work, caller, cancellation) = (Arc::clone(&work), caller.clone(), cancellation.clone());
-            let task = WorkTask { work, caller, cancellation, _admission: Arc::clone(&admission) };
-            let done = self.run_task(task, permit).await.inspect_err(|_| guard.disarm());
-            match done.unwrap_or_else(|panic| std::panic::resume_unwind(panic)) {
-                Ok(done) => {
-                    guard.disarm();
-                    return Ok(done);
-                }
-                Err(trial) => {
+            let (task, caller) = (Arc::clone(&task), caller.clone());
+            match self.threads.run(move || caller.in_scope(|| task(permit))).await {
+                Ok(Ok(done)) => return Ok(TaskEnd::Done(done)),
+                Err(panic) => return Ok(TaskEnd::Panicked(panic)),
+                Ok(Err(trial)) => {
                     guard.set_queued();
                     self.metrics.restarted();
                     arrival = Arrival::Restart(trial);
@@ -228,29 +247,9 @@ impl Pool {
         }
     }
 
-    /// Runs work on a thread.
-    ///
-    /// # Errors
-    /// The panic of the work.
-    async fn run_task<T, W>(
-        self: &Arc<Self>,
-        task: WorkTask<W>,
-        permit: RunPermit,
-    ) -> Result<Result<T, Trial>, Box<dyn Any + Send>>
-    where
-        T: Send + 'static,
-        W: Fn(Control<'_>) -> T + Send + Sync + 'static,
-    {
-        let pool = Arc::clone(self);
-        let run = move || {
-            let done = task.caller.clone().in_scope(|| task.run(&permit));
-            if done.is_ok() {
-                pool.admission.record_duration(permit.times().0);
-            }
-            drop((permit, task));
-            done
-        };
-        self.threads.run(run).await
+    /// Ends a wait or a task at a deadline, by a flag of its own, or by the flag of the pool.
+    fn cancellation(&self, deadline: Option<Instant>) -> Cancellation {
+        Cancellation { deadline, flags: [Arc::default(), Arc::clone(&self.cancel_all)] }
     }
 
     /// Registers bulk work, which uses workers that no job could use. The work runs until it is done or its handle is
@@ -294,48 +293,40 @@ impl Pool {
         let deadline = submitted + job.limits.time;
         let admission = self.admit(deadline)?;
         progress.set_admitted();
-        let cancel = Arc::new(AtomicBool::new(false));
-        let mut guard = CancelOnDrop::new(&self.scheduler, &self.metrics, &cancel);
+        let cancellation = self.cancellation(Some(deadline));
+        let mut guard = CancelOnDrop::new(&self.scheduler, &self.metrics, &cancellation.flags[0]);
         let prepared = self.or_shutdown(prepare(&self.tables, &self.metrics, job, submitted)).await.flatten();
         let PreparedJob { job, patterns, tables } = prepared.inspect_err(|_| guard.disarm())?;
-        let cancellation = Cancellation { deadline: Some(deadline), flags: [cancel, Arc::clone(&self.cancel_all)] };
-        let search =
-            SearchTask { job, patterns, cancellation, progress, _admission: admission, submitted, trial: None };
+        let trial = OnceLock::new();
+        let search = SearchTask { job, patterns, cancellation, progress, _admission: admission, submitted, trial };
+        let search = Arc::new(search);
         if tables == TablesAtHand::TooLate {
             guard.disarm();
-            return self.too_late(search, caller).await;
+            return self.too_late(&search, caller).await;
         }
-        let report = self.search(search, caller, &mut guard).await;
+        let report = self.search(&search, caller, &mut guard).await;
         guard.disarm();
         let report = Report { tables_were_late: tables == TablesAtHand::Weaker, ..report? };
         // Only the end of the grace period cancels a job with callers.
         if report.stopped == Some(StopReason::Cancelled) { Err(ServiceError::ShuttingDown) } else { Ok(report) }
     }
 
-    /// Runs a search in its turn. A search stopped after its trial waits for another turn and starts anew.
     async fn search(
-        self: &Arc<Self>,
-        mut search: SearchTask,
+        &self,
+        search: &Arc<SearchTask>,
         caller: CallerContext,
         guard: &mut CancelOnDrop,
     ) -> Result<Report, ServiceError> {
-        loop {
-            let need = Need { bytes: bytes_for(&search.job), is_light: search.job.is_light() };
-            let arrival = search.trial.map_or(Arrival::New, |(trial, _)| Arrival::Restart(trial));
-            let permit = match self.turn_in_time(need, arrival, &search.cancellation).await? {
-                Some(permit) => permit,
-                None if search.trial.is_some() => return self.too_late(search, caller).await,
-                None => return Err(self.waited(search.submitted, &search.cancellation, Overload::SearchWaited)),
-            };
-            guard.set_running(permit.number());
-            match self.on_a_thread(caller.clone(), move |searcher| searcher.search(search, permit)).await? {
-                SearchEnd::Finished(report) => return Ok(report),
-                SearchEnd::Stopped(stopped) => {
-                    guard.set_queued();
-                    self.metrics.restarted();
-                    search = stopped;
-                }
-            }
+        let need = Need { bytes: bytes_for(&search.job), is_light: search.job.is_light() };
+        let run = {
+            let (searcher, search) = (Arc::clone(&self.searcher), Arc::clone(search));
+            move |permit| searcher.search(&search, permit)
+        };
+        match self.run_in_turns(need, &search.cancellation, caller.clone(), guard, run).await? {
+            TaskEnd::Done(report) => report,
+            TaskEnd::Late if search.trial.get().is_some() => self.too_late(search, caller).await,
+            TaskEnd::Late => Err(self.waited(search.submitted, &search.cancellation, Overload::SearchWaited)),
+            TaskEnd::Panicked(_) => Err(self.panicked()),
         }
     }
 
@@ -377,31 +368,24 @@ impl Pool {
         }
     }
 
-    async fn on_a_thread<T, F>(&self, caller: CallerContext, work: F) -> Result<T, ServiceError>
-    where
-        T: Send + 'static,
-        F: FnOnce(&Searcher) -> Result<T, ServiceError> + Send + 'static,
-    {
-        let searcher = Arc::clone(&self.searcher);
-        let done = self.threads.run(move || caller.in_scope(|| work(&searcher))).await;
-        done.unwrap_or_else(|_: Box<dyn Any + Send>| {
-            self.metrics.panicked();
-            Err(ServiceError::Failed("a search panicked"))
-        })
-    }
-
     /// Reports a job whose time ran out before its tables were loaded, or between its trial and its search.
-    async fn too_late(&self, search: SearchTask, caller: CallerContext) -> Result<Report, ServiceError> {
+    async fn too_late(&self, search: &Arc<SearchTask>, caller: CallerContext) -> Result<Report, ServiceError> {
         let queued = search.queued();
         self.metrics.waited(queued);
-        let cancellation = Cancellation { deadline: None, flags: [Arc::default(), Arc::clone(&self.cancel_all)] };
-        let arrival = search.trial.map_or(Arrival::New, |(trial, _)| Arrival::Report(trial));
-        let permit = self.turn_in_time(Need::NONE, arrival, &cancellation).await?;
-        self.on_a_thread(caller, move |searcher| {
+        let arrival = search.trial.get().map_or(Arrival::New, |(trial, _)| Arrival::Report(*trial));
+        let permit = self.turn_in_time(Need::NONE, arrival, &self.cancellation(None)).await?;
+        let (searcher, search) = (Arc::clone(&self.searcher), Arc::clone(search));
+        let report = move || {
             let _permit = permit;
             searcher.report_without_search(&search, queued)
-        })
-        .await
+        };
+        self.threads.run(|| caller.in_scope(report)).await.unwrap_or_else(|_| Err(self.panicked()))
+    }
+
+    /// Counts a panic in a search. Returns the error.
+    fn panicked(&self) -> ServiceError {
+        self.metrics.panicked();
+        ServiceError::Failed("a search panicked")
     }
 
     /// True if solving the job costs less than handing it to another thread. Such a job runs on this thread, and takes

@@ -1,7 +1,7 @@
 //! Runs searches, and reports them.
 
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use taquin_solver::search::Outcome;
@@ -27,26 +27,19 @@ pub(crate) struct SearchTask {
     pub(crate) _admission: AdmissionPermit,
     pub(crate) submitted: Instant,
     /// The trial of a stopped search, with its counters.
-    pub(crate) trial: Option<(Trial, Stats)>,
-}
-
-/// Result of a search's turn.
-pub(crate) enum SearchEnd {
-    Finished(Report),
-    /// Stopped after its trial; must start again.
-    Stopped(SearchTask),
+    pub(crate) trial: OnceLock<(Trial, Stats)>,
 }
 
 impl SearchTask {
     /// Time since the submission, without the trial.
     pub(crate) fn queued(&self) -> Duration {
-        let trial = self.trial.map_or(Duration::ZERO, |(trial, _)| trial.worked());
+        let trial = self.trial.get().map_or(Duration::ZERO, |(trial, _)| trial.worked());
         self.submitted.elapsed().saturating_sub(trial)
     }
 
     /// The best solution of the trial. Only anytime search finds one before its end.
     fn best_of_trial(&self) -> Option<Path> {
-        self.trial.filter(|_| self.job.plan.algorithm == Algorithm::Anytime).and_then(|_| self.progress.best())
+        self.trial.get().filter(|_| self.job.plan.algorithm == Algorithm::Anytime).and_then(|_| self.progress.best())
     }
 }
 
@@ -77,9 +70,9 @@ impl Searcher {
         self.count(job, report(job, search), span)
     }
 
-    /// Searches under a permit.
-    pub(crate) fn search(&self, task: SearchTask, permit: RunPermit) -> Result<SearchEnd, ServiceError> {
-        let SearchTask { job, patterns, cancellation, progress, .. } = &task;
+    /// Searches under a permit. Returns the trial as the error if the search was stopped and must start anew.
+    pub(crate) fn search(&self, task: &SearchTask, permit: RunPermit) -> Result<Result<Report, ServiceError>, Trial> {
+        let SearchTask { job, patterns, cancellation, progress, .. } = task;
         let queued = task.queued();
         let span = SearchSpan::begin();
         if let Some(before_search) = self.before_search {
@@ -96,9 +89,9 @@ impl Searcher {
             && stopped.stopped == Some(StopReason::Cancelled)
             && !cancellation.is_raised()
         {
-            let trial = Some((trial, stopped.stats));
+            let _ = task.trial.set((trial, stopped.stats));
             span.end(job, &report);
-            return Ok(SearchEnd::Stopped(SearchTask { trial, ..task }));
+            return Err(trial);
         }
         let (worked, paused) = permit.times();
         self.admission.record_duration(worked);
@@ -111,7 +104,7 @@ impl Searcher {
             let search = taquin_solver::Report { lower_bound, elapsed, ..report.search };
             Report { search, queued, ..report }
         });
-        self.finish(job, report, span).map(SearchEnd::Finished)
+        Ok(self.finish(job, report, span))
     }
 
     /// Reports a search whose time ran out in the queue, with the results of its trial.
@@ -122,10 +115,10 @@ impl Searcher {
             result: Err(StopReason::Time),
             best: search.best_of_trial(),
             lower_bound: progress.lower_bound(),
-            stats: trial.map_or_else(Stats::default, |(_, stats)| stats),
+            stats: trial.get().map_or_else(Stats::default, |(_, stats)| *stats),
         };
         let tables = SearchTables::with_patterns(&*self.tables, search.patterns.clone());
-        let searched = trial.map_or(Duration::ZERO, |(trial, _)| trial.worked());
+        let searched = trial.get().map_or(Duration::ZERO, |(trial, _)| trial.worked());
         let report = report(job, without_search(job, &tables, outcome)).map(|report| {
             let elapsed = searched + report.elapsed;
             Report { search: taquin_solver::Report { elapsed, ..report.search }, queued, ..report }

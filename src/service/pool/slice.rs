@@ -1,13 +1,13 @@
 //! Bulk work: many boards in time slices, beside all jobs.
 
 use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use taquin_bulk::{FailureObserver, LabelControl};
 use taquin_solver::search::{Help, Helpers, MainWork};
 
-use super::scheduler::BulkPermit;
+use super::scheduler::RunPermit;
 use crate::service::job::ServiceError;
 use crate::service::metrics::BoardCounts;
 
@@ -46,7 +46,7 @@ pub enum SliceEnd {
 
 /// Worker and cancel flags of a slice.
 pub struct SliceContext<'a> {
-    permit: &'a BulkPermit,
+    permit: &'a RunPermit,
     cancel: [&'a AtomicBool; 2],
 }
 
@@ -54,8 +54,8 @@ impl<'a> SliceContext<'a> {
     /// Worker time of a slice. Other bulk work waits for its end.
     pub const TIME: Duration = Duration::from_millis(20);
 
-    pub(crate) fn new(permit: &'a BulkPermit, cancel: [&'a AtomicBool; 2]) -> Self {
-        Self { permit, cancel }
+    pub(crate) fn new(permit: &'a RunPermit) -> Self {
+        Self { permit, cancel: permit.cancellation.flags.each_ref().map(|flag| &**flag) }
     }
 
     /// The cancel flags. A raised flag ends the work.
@@ -65,7 +65,7 @@ impl<'a> SliceContext<'a> {
 
     /// True once the work is cancelled.
     pub fn is_cancelled(&self) -> bool {
-        self.cancel.iter().any(|flag| flag.load(Ordering::Relaxed))
+        self.permit.cancellation.is_raised()
     }
 
     /// Pauses searches for more important work, and provides no helpers: bulk work is fastest with one thread for each
@@ -81,18 +81,18 @@ impl<'a> SliceContext<'a> {
 
     /// True if more important work needs the worker. Costs one atomic load.
     pub fn should_pause(&self) -> bool {
-        self.permit.is_wanted_back()
+        self.permit.must_yield()
     }
 
     /// Blocks while more important work needs the worker, or until the work is cancelled.
     pub fn pause(&self) {
-        self.permit.pause(&|| self.is_cancelled());
+        self.permit.pause();
     }
 
     /// Runs a closure, such as a table build, without the worker. Then blocks until there is a worker again, or the
     /// work is cancelled.
     pub fn without_worker<T>(&self, run: impl FnOnce() -> T) -> T {
-        self.permit.without_worker(&|| self.is_cancelled(), run)
+        self.permit.without_worker(run)
     }
 
     /// True once the slice has used its [time](Self::TIME). Costs a reading of the clock.
@@ -107,9 +107,7 @@ impl Helpers for SliceContext<'_> {
     }
 
     fn pause(&self) {
-        if self.should_pause() {
-            SliceContext::pause(self);
-        }
+        self.permit.pause();
     }
 }
 

@@ -1,33 +1,42 @@
 //! Work of the pool other than a search, and the caller's context on the pool's threads.
 
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Instant;
 
 use taquin_solver::Control;
 use tracing::Span;
 
 use super::admission::AdmissionPermit;
 use super::scheduler::{Cancellation, RunPermit, Trial};
+use crate::service::metrics::Metrics;
 use crate::service::spans::TraceContext;
 
 /// Work other than a search.
 pub(crate) struct WorkTask<W> {
-    pub(crate) work: Arc<W>,
-    pub(crate) caller: CallerContext,
+    pub(crate) work: W,
+    pub(crate) submitted: Instant,
     pub(crate) cancellation: Cancellation,
+    pub(crate) metrics: Metrics,
     /// Released after the last run.
-    pub(crate) _admission: Arc<AdmissionPermit>,
+    pub(crate) admission: AdmissionPermit,
 }
 
 impl<T, W: Fn(Control<'_>) -> T> WorkTask<W> {
     /// Runs the work under a permit. Returns the trial as the error if the work was stopped and must start anew.
-    pub(crate) fn run(&self, permit: &RunPermit) -> Result<T, Trial> {
+    pub(crate) fn run(&self, permit: RunPermit) -> Result<T, Trial> {
+        if !permit.is_long() {
+            self.metrics.waited(self.submitted.elapsed());
+        }
         let [by_caller, by_pool] = &self.cancellation.flags;
         let cancel: [&AtomicBool; 3] = [by_caller, by_pool, permit.stop_flag()];
         let deadline = self.cancellation.deadline;
-        let context = Control { deadline, cancel: &cancel, helpers: Some(permit), ..Control::default() };
+        let context = Control { deadline, cancel: &cancel, helpers: Some(&permit), ..Control::default() };
         let done = (self.work)(context);
-        permit.trial().filter(|_| !self.cancellation.is_raised()).map_or(Ok(done), Err)
+        if let Some(trial) = permit.trial().filter(|_| !self.cancellation.is_raised()) {
+            return Err(trial);
+        }
+        self.admission.record_duration(permit.times().0);
+        Ok(done)
     }
 }
 

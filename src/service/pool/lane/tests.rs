@@ -165,25 +165,21 @@ fn no_wake_is_lost_between_threads() {
 #[test]
 fn an_idle_slice_does_not_hide_what_another_one_found() {
     let mut state = LaneState::default();
-    let entry = || {
-        let (cancel, caller) = (Arc::default(), CallerContext::current());
-        let work = TestWork::new(|_: &SliceContext<'_>| SliceEnd::Done);
-        Entry { work, cancel, caller, since: Instant::now(), wakes: 0, is_in_rotation: false }
-    };
-    let number = state.add(entry());
+    let work = TestWork::new(|_: &SliceContext<'_>| SliceEnd::Done);
+    let number = state.add(Entry::new(work, Cancellation::default()));
     for ends in [[SliceEnd::More, SliceEnd::Idle], [SliceEnd::Idle, SliceEnd::More]] {
         let turns = [(); 2].map(|()| state.take_turn().unwrap());
-        turns.iter().zip(ends).for_each(|(turn, end)| state.end_turn(number, end, turn.wakes));
+        turns.iter().zip(ends).for_each(|((_, turn), end)| state.end_turn(number, end, turn.wakes));
         assert_eq!(state.rotation, [number], "{ends:?}");
     }
-    let turn = state.take_turn().unwrap();
+    let (_, turn) = state.take_turn().unwrap();
     state.end_turn(number, SliceEnd::Idle, turn.wakes);
     assert!(state.rotation.is_empty() && state.works.len() == 1);
     state.wake(number);
     state.wake(number);
     assert_eq!(state.rotation, [number], "it has one place");
     // Slices of a work that is over change nothing.
-    let turn = state.take_turn().unwrap();
+    let (_, turn) = state.take_turn().unwrap();
     state.end_turn(number, SliceEnd::Done, turn.wakes);
     for end in [SliceEnd::More, SliceEnd::Idle, SliceEnd::Done] {
         state.end_turn(number, end, turn.wakes);

@@ -1,6 +1,5 @@
 //! Fair scheduling of searches: least service first.
 
-mod bulk;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -9,14 +8,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use parking_lot::{Condvar, Mutex, MutexGuard};
+use parking_lot::{Mutex, MutexGuard};
 use taquin_solver::search::{Help, Helpers, MainWork};
 use tokio::sync::oneshot;
 
 use crate::service::settings::SearchMemory;
-use state::{LONG, MIN_SLICE, NO_LEVEL, NextJob, PausedJob, QueuedJob, SchedulerState, level};
+use state::{BULK, HELP, LONG, MIN_SLICE, NO_LEVEL, NextJob, PausedJob, QueuedJob, SchedulerState, level};
 
-pub(crate) use bulk::BulkPermit;
 pub(crate) use state::{Arrival, Trial};
 
 /// Assigns workers and memory to jobs.
@@ -35,19 +33,15 @@ pub(crate) use state::{Arrival, Trial};
 /// size: Harchol-Balter 2002). So a short job waits only for the trials before it, never for a long job. A long job
 /// waits, and loses 50 ms of work at most.
 ///
-/// Bulk work uses the remaining workers. It returns each at its next poll once a job could run or a search asks for
-/// help (docs/adr/0011).
+/// A slice of bulk work has the lowest level, and waits for a worker like a paused job. A slice yields at its next
+/// poll, without a minimum time slice, to every job and to the helpers of searches (docs/adr/0011).
 #[derive(Debug)]
 pub(crate) struct Scheduler {
     workers: usize,
     memory: SearchMemory,
     state: Mutex<PoolState>,
-    /// Lowest level of the waiting jobs that could run now.
+    /// Lowest level that waits for a worker: of the jobs that could run now, or [`HELP`].
     waiting: AtomicU8,
-    /// True if bulk work must return a worker.
-    takes_bulk_workers: AtomicBool,
-    /// Notified when bulk work may take a worker.
-    bulk_turn: Condvar,
 }
 
 /// Workers and memory in use.
@@ -72,14 +66,21 @@ impl Scheduler {
     /// Creates a scheduler. It starts no job until it has a thread.
     pub(crate) fn new(workers: usize, memory: SearchMemory) -> Arc<Self> {
         let state = SchedulerState::new(workers, memory);
-        Arc::new(Self {
-            workers,
-            memory,
-            state: Mutex::new(state),
-            waiting: AtomicU8::new(NO_LEVEL),
-            takes_bulk_workers: AtomicBool::new(false),
-            bulk_turn: Condvar::new(),
-        })
+        Arc::new(Self { workers, memory, state: Mutex::new(state), waiting: AtomicU8::new(NO_LEVEL) })
+    }
+
+    /// Blocks until a slice of bulk work has a worker. Returns none if `is_over` is true first;
+    /// [`wake_slices`](Self::wake_slices) makes the call check it.
+    pub(crate) fn slice_permit(self: &Arc<Self>, is_over: &dyn Fn() -> bool) -> Option<RunPermit> {
+        let number = self.lock().next_number();
+        let time_left = || if is_over() { Duration::ZERO } else { Duration::MAX };
+        let has_worker = self.wait_for_worker((BULK, number), false, &time_left);
+        has_worker.then(|| RunPermit::new(self, number, 0, None, true))
+    }
+
+    /// Wakes every waiting slice of bulk work so that it re-checks whether it is over.
+    pub(crate) fn wake_slices(&self) {
+        self.lock().wake_slices();
     }
 
     /// Queues a job for a worker, a thread and memory.
@@ -96,7 +97,7 @@ impl Scheduler {
         let state = self.lock();
         Load {
             busy: self.workers - state.free,
-            bulk: state.bulk.busy,
+            bulk: state.busy_slices,
             waiting: state.waiting(),
             begun: state.begun,
             reserved: self.memory.total() - state.memory,
@@ -152,17 +153,17 @@ impl Scheduler {
         job.into_iter().for_each(|(_, job)| job.thread.unpark());
     }
 
-    /// Returns an idle worker if no job waits for one. Bulk work returns its idle workers at its next poll, and later
-    /// calls get them.
+    /// Returns an idle worker if no job waits for one. Slices of bulk work yield their workers at the next poll, for
+    /// later calls.
     fn borrow_worker(self: &Arc<Self>) -> Option<BorrowedWorker> {
         let mut state = self.lock();
-        if state.next().is_some() {
+        if state.lowest_level() != NO_LEVEL {
             return None;
         }
         if state.free == 0 {
-            if state.bulk.busy > 0 {
-                state.bulk.help_until = Some(Instant::now() + MIN_SLICE);
-                self.takes_bulk_workers.store(true, Ordering::Relaxed);
+            if state.busy_slices > 0 {
+                state.ask_for_help();
+                self.waiting.store(HELP, Ordering::Relaxed);
             }
             return None;
         }
@@ -197,11 +198,8 @@ impl Scheduler {
                 NextJob::Paused(key) => state.resume(key),
             }
         }
-        self.waiting.store(state.lowest_level(), Ordering::Relaxed);
-        self.takes_bulk_workers.store(state.wants_bulk_worker(), Ordering::Relaxed);
-        for _ in 0..state.free.min(state.bulk.waiting) {
-            self.bulk_turn.notify_one();
-        }
+        let help = if state.help_left().is_some() { HELP } else { NO_LEVEL };
+        self.waiting.store(state.lowest_level().min(help), Ordering::Relaxed);
         drop(state);
         // Dropping a permit changes the state again, so the lock is released first.
         drop(undelivered);
@@ -216,33 +214,32 @@ impl Scheduler {
         state.idle_threads -= 1;
         state.begun += 1;
         state.long += usize::from(trial.is_some());
-        let worked = trial.map_or(Duration::ZERO, |trial| trial.worked);
-        let permit = RunPermit {
-            scheduler: Arc::clone(self),
-            number,
-            bytes,
-            cancellation: Cancellation::default(),
-            is_long: AtomicBool::new(trial.is_some()),
-            is_stopped: AtomicBool::new(false),
-            polls: AtomicU32::new(0),
-            clock: Mutex::new(RunClock { since: Some(Instant::now()), worked, paused: Duration::ZERO }),
-        };
-        start.send(permit).err()
+        start.send(RunPermit::new(self, number, bytes, trial, false)).err()
     }
 
-    /// Releases the worker and blocks until the job is resumed. Returns false if the job is cancelled first.
-    fn yield_worker(self: &Arc<Self>, key: (u8, u64), cancellation: &Cancellation) -> bool {
+    /// Releases the worker, if `has_worker`, and blocks until the job or slice is resumed. Returns false if no time is
+    /// left first.
+    fn wait_for_worker(self: &Arc<Self>, key: (u8, u64), has_worker: bool, time_left: &dyn Fn() -> Duration) -> bool {
+        const HOUR: Duration = Duration::from_secs(3600);
         let job = Arc::new(PausedJob { is_resumed: AtomicBool::new(false), thread: std::thread::current() });
-        self.change(|state| {
+        let mut help = self.change(|state| {
             state.paused.insert(key, Arc::clone(&job));
-            state.free += 1;
+            if has_worker {
+                state.release_worker(key.0);
+            }
+            state.help_left()
         });
         while !job.is_resumed.load(Ordering::Acquire) {
-            if cancellation.is_over() {
+            let left = time_left();
+            if left.is_zero() {
                 // The job may have been resumed meanwhile.
                 return self.change(|state| state.paused.remove(&key)).is_none();
             }
-            std::thread::park_timeout(cancellation.time_left().min(Duration::from_secs(3600)));
+            std::thread::park_timeout(left.min(help.unwrap_or(HOUR)));
+            if key.0 == BULK {
+                // Slices are resumed once no search asks for help any more.
+                help = self.change(|state| state.help_left());
+            }
         }
         true
     }
@@ -276,11 +273,11 @@ impl Cancellation {
         self.flags.iter().any(|flag| flag.load(Ordering::Relaxed))
     }
 
-    fn is_over(&self) -> bool {
-        self.is_raised() || self.time_left().is_zero()
-    }
-
+    /// Time until the deadline; none once a flag is raised.
     fn time_left(&self) -> Duration {
+        if self.is_raised() {
+            return Duration::ZERO;
+        }
         self.deadline.map_or(Duration::MAX, |deadline| deadline.saturating_duration_since(Instant::now()))
     }
 }
@@ -316,13 +313,15 @@ impl Drop for DequeueOnDrop {
     }
 }
 
-/// Permission to run: reserved memory, a thread, and a worker unless the job is paused.
+/// Permission to run: reserved memory, a thread, and a worker unless the job or slice is paused.
 #[derive(Debug)]
 pub(crate) struct RunPermit {
     scheduler: Arc<Scheduler>,
     number: u64,
     bytes: u64,
-    cancellation: Cancellation,
+    /// True for a slice of bulk work, which has neither memory nor a thread of the jobs.
+    is_slice: bool,
+    pub(crate) cancellation: Cancellation,
     /// True once the job may keep its thread after its trial.
     is_long: AtomicBool,
     /// True once the job must stop after its trial.
@@ -343,9 +342,29 @@ struct RunClock {
 }
 
 impl RunPermit {
+    fn new(scheduler: &Arc<Scheduler>, number: u64, bytes: u64, trial: Option<Trial>, is_slice: bool) -> Self {
+        let worked = trial.map_or(Duration::ZERO, |trial| trial.worked);
+        Self {
+            scheduler: Arc::clone(scheduler),
+            number,
+            bytes,
+            is_slice,
+            cancellation: Cancellation::default(),
+            is_long: AtomicBool::new(trial.is_some()),
+            is_stopped: AtomicBool::new(false),
+            polls: AtomicU32::new(0),
+            clock: Mutex::new(RunClock { since: Some(Instant::now()), worked, paused: Duration::ZERO }),
+        }
+    }
+
     /// Number of the job, for [`Scheduler::wake`].
     pub(crate) fn number(&self) -> u64 {
         self.number
+    }
+
+    /// True once the job may keep its thread after its trial; from the start if it starts again.
+    pub(crate) fn is_long(&self) -> bool {
+        self.is_long.load(Ordering::Relaxed)
     }
 
     /// The flag that stops the job after its trial.
@@ -383,8 +402,50 @@ impl RunPermit {
         is_long
     }
 
+    /// True if a job or a helper needs the worker of a slice. Costs one atomic load.
+    pub(crate) fn must_yield(&self) -> bool {
+        self.scheduler.waiting.load(Ordering::Relaxed) < BULK
+    }
+
+    /// Runs a closure without the worker of a slice, then blocks until there is one again, or the permit is cancelled.
+    pub(crate) fn without_worker<T>(&self, run: impl FnOnce() -> T) -> T {
+        let begun = Instant::now();
+        if !self.clock().stop() {
+            return run();
+        }
+        self.scheduler.change(|state| state.release_worker(BULK));
+        let done = run();
+        self.wait_for_worker(&mut self.clock(), begun, BULK, false);
+        done
+    }
+
+    /// Releases the worker, if there is one, and blocks until there is one again.
+    fn yield_worker(&self, clock: &mut RunClock, level: u8) {
+        let begun = Instant::now();
+        if clock.stop() {
+            self.wait_for_worker(clock, begun, level, true);
+        }
+    }
+
+    /// Blocks until there is a worker again. A cancelled job ends without one.
+    fn wait_for_worker(&self, clock: &mut RunClock, begun: Instant, level: u8, has_worker: bool) {
+        let time_left = || self.cancellation.time_left();
+        let is_resumed = self.scheduler.wait_for_worker((level, self.number), has_worker, &time_left);
+        clock.paused += begun.elapsed();
+        clock.since = is_resumed.then(Instant::now);
+    }
+
     fn clock(&self) -> MutexGuard<'_, RunClock> {
         self.clock.lock()
+    }
+}
+
+impl RunClock {
+    /// Ends the current slice. Returns false if there is none.
+    fn stop(&mut self) -> bool {
+        let since = self.since.take();
+        self.worked += since.map_or(Duration::ZERO, |since| since.elapsed());
+        since.is_some()
     }
 }
 
@@ -392,7 +453,12 @@ impl Drop for RunPermit {
     fn drop(&mut self) {
         let has_worker = self.clock().since.is_some();
         self.scheduler.change(|state| {
-            state.free += usize::from(has_worker);
+            if has_worker {
+                state.release_worker(if self.is_slice { BULK } else { 0 });
+            }
+            if self.is_slice {
+                return;
+            }
             state.memory += self.bytes;
             state.idle_threads += 1;
             state.begun -= 1;
@@ -403,7 +469,7 @@ impl Drop for RunPermit {
 
 impl Helpers for RunPermit {
     fn work(&self, main: MainWork<'_>, help: &Help<'_>) {
-        let is_wanted = || self.scheduler.waiting.load(Ordering::Relaxed) != NO_LEVEL;
+        let is_wanted = || self.scheduler.waiting.load(Ordering::Relaxed) < HELP;
         std::thread::scope(|scope| {
             main(&|| {
                 if is_wanted() {
@@ -420,10 +486,16 @@ impl Helpers for RunPermit {
         });
     }
 
-    /// Ends the trial of a job, and yields the worker to jobs of lower levels.
+    /// Ends the trial of a job, and yields the worker to lower levels.
     fn pause(&self) {
         let waiting = self.scheduler.waiting.load(Ordering::Relaxed);
-        if waiting == NO_LEVEL && (self.is_long.load(Ordering::Relaxed) || !self.looks_at_clock()) {
+        if self.is_slice {
+            if waiting < BULK {
+                self.yield_worker(&mut self.clock(), BULK);
+            }
+            return;
+        }
+        if waiting >= HELP && (self.is_long.load(Ordering::Relaxed) || !self.looks_at_clock()) {
             return;
         }
         let mut clock = self.clock();
@@ -433,12 +505,7 @@ impl Helpers for RunPermit {
         if level >= LONG && !self.may_continue() || held < MIN_SLICE || waiting >= level {
             return;
         }
-        let begun = Instant::now();
-        clock.worked += held;
-        // A cancelled job ends without a worker.
-        let is_resumed = self.scheduler.yield_worker((level, self.number), &self.cancellation);
-        clock.paused += begun.elapsed();
-        clock.since = is_resumed.then(Instant::now);
+        self.yield_worker(&mut clock, level);
     }
 }
 

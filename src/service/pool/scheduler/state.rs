@@ -35,23 +35,14 @@ pub(crate) struct SchedulerState<S> {
     queued: Queue<S>,
     /// Jobs stopped after their trial, waiting to start again.
     restarts: Queue<S>,
-    /// Started jobs that wait for a worker, by level and number.
+    /// Started jobs and slices of bulk work that wait for a worker, by level and number.
     pub(crate) paused: BTreeMap<(u8, u64), Arc<PausedJob>>,
     /// Number of jobs started or resumed since the oldest job last ran.
     since_oldest: u32,
-    /// Workers of bulk work.
-    pub(crate) bulk: BulkWorkers,
-}
-
-/// Workers of bulk work, and its waiting threads.
-#[derive(Debug, Default)]
-pub(crate) struct BulkWorkers {
-    /// Workers in use.
-    pub(crate) busy: usize,
-    /// Threads that wait for a worker.
-    pub(crate) waiting: usize,
-    /// Until this time, free workers are left to a search's helpers.
-    pub(crate) help_until: Option<Instant>,
+    /// Slices of bulk work with a worker.
+    pub(crate) busy_slices: usize,
+    /// Until this time, free workers are left to the helpers of searches.
+    help_until: Option<Instant>,
 }
 
 /// A job without a thread.
@@ -104,6 +95,10 @@ pub(crate) enum NextJob {
 
 /// The lowest level of the waiting jobs if no job waits.
 pub(crate) const NO_LEVEL: u8 = u8::MAX;
+/// The level of slices of bulk work: below all jobs.
+pub(crate) const BULK: u8 = 6;
+/// The level of the helpers of searches: between all jobs and bulk work.
+pub(crate) const HELP: u8 = 5;
 /// Minimum time slice of a search, and the longest running time of level 0.
 pub(crate) const MIN_SLICE: Duration = Duration::from_millis(5);
 /// The level at which the trial of a job ends.
@@ -133,22 +128,49 @@ impl<S> SchedulerState<S> {
             restarts: Default::default(),
             paused: BTreeMap::new(),
             since_oldest: 0,
-            bulk: BulkWorkers::default(),
+            busy_slices: 0,
+            help_until: None,
         }
     }
 
-    /// True if a job, or a helper of a search, could use a worker of bulk work.
-    pub(crate) fn wants_bulk_worker(&self) -> bool {
-        let helps = |until: Instant| until > Instant::now();
-        self.lowest_level() != NO_LEVEL || self.bulk.help_until.is_some_and(helps)
+    /// The number of a new job or slice.
+    pub(crate) fn next_number(&mut self) -> u64 {
+        self.arrivals += 1;
+        self.arrivals
+    }
+
+    /// Releases the worker of a job or slice.
+    pub(crate) fn release_worker(&mut self, level: u8) {
+        self.free += 1;
+        self.busy_slices -= usize::from(level == BULK);
+    }
+
+    /// Makes slices yield workers, and take none for a while.
+    pub(crate) fn ask_for_help(&mut self) {
+        if self.help_left().is_none() {
+            // Waiting slices learn when to continue.
+            self.wake_slices();
+        }
+        self.help_until = Some(Instant::now() + MIN_SLICE);
+    }
+
+    /// Time for which free workers are left to helpers, if any is.
+    pub(crate) fn help_left(&self) -> Option<Duration> {
+        let left = self.help_until?.saturating_duration_since(Instant::now());
+        (!left.is_zero()).then_some(left)
+    }
+
+    /// Wakes every waiting slice.
+    pub(crate) fn wake_slices(&self) {
+        self.paused.range((BULK, 0)..).for_each(|(_, slice)| slice.thread.unpark());
     }
 
     /// Queues a job of a class. Returns its number.
     pub(crate) fn enqueue(&mut self, class: usize, arrival: Arrival, job: QueuedJob<S>) -> u64 {
         let (queue, number) = match arrival {
             Arrival::New => {
-                self.arrivals += 1;
-                (&mut self.queued, self.arrivals)
+                let number = self.next_number();
+                (&mut self.queued, number)
             }
             Arrival::Restart(Trial { number, .. }) => (&mut self.restarts, number),
             Arrival::Report(Trial { number, .. }) => (&mut self.queued, number),
@@ -164,7 +186,8 @@ impl<S> SchedulerState<S> {
 
     /// Number of jobs without a worker.
     pub(crate) fn waiting(&self) -> usize {
-        self.queued.iter().chain(&self.restarts).map(BTreeMap::len).sum::<usize>() + self.paused.len()
+        self.queued.iter().chain(&self.restarts).map(BTreeMap::len).sum::<usize>()
+            + self.paused.range(..(BULK, 0)).count()
     }
 
     /// Number of jobs that wait to start again.
@@ -202,6 +225,7 @@ impl<S> SchedulerState<S> {
             return Some(NextJob::Queued(number));
         }
         let paused = self.paused.first_key_value().map(|(key, _)| *key);
+        let paused = paused.filter(|(level, _)| *level < BULK || self.help_left().is_none());
         match (self.next_restart(), paused) {
             (Some(number), Some(key)) if (LONG, number) > key => Some(NextJob::Paused(key)),
             (Some(number), _) => Some(NextJob::Restart(number)),
@@ -209,8 +233,11 @@ impl<S> SchedulerState<S> {
         }
     }
 
-    /// Counts the start or the resumption of the next job.
+    /// Counts the start or the resumption of the next job. Slices of bulk work do not count.
     pub(crate) fn count(&mut self, next: NextJob) {
+        if matches!(next, NextJob::Paused((BULK, _))) {
+            return;
+        }
         self.since_oldest = if self.oldest() == Some(next) { 0 } else { self.since_oldest + 1 };
     }
 
@@ -220,12 +247,13 @@ impl<S> SchedulerState<S> {
             return 0;
         }
         let restart = self.next_restart().map(|_| LONG);
-        let paused = self.paused.first_key_value().map(|((level, _), _)| *level);
+        let paused = self.paused.range(..(BULK, 0)).next().map(|((level, _), _)| *level);
         restart.into_iter().chain(paused).min().unwrap_or(NO_LEVEL)
     }
 
-    /// Resumes a paused job.
+    /// Resumes a paused job or slice.
     pub(crate) fn resume(&mut self, key: (u8, u64)) {
+        self.busy_slices += usize::from(key.0 == BULK);
         if let Some(job) = self.paused.remove(&key) {
             job.is_resumed.store(true, Ordering::Release);
             job.thread.unpark();
@@ -265,7 +293,7 @@ impl<S> SchedulerState<S> {
 
     /// The oldest stopped or paused job that could run.
     fn oldest(&self) -> Option<NextJob> {
-        let paused = self.paused.keys().map(|key| (key.1, NextJob::Paused(*key)));
+        let paused = self.paused.range(..(BULK, 0)).map(|(key, _)| (key.1, NextJob::Paused(*key)));
         let restart = self.next_restart().map(|number| (number, NextJob::Restart(number)));
         paused.chain(restart).min_by_key(|(number, _)| *number).map(|(_, job)| job)
     }

@@ -40,7 +40,7 @@ impl Hog {
         let thread = std::thread::spawn({
             let is_over = Arc::clone(&is_over);
             move || {
-                while !is_over.load(Ordering::Relaxed) && !permit.cancellation.is_over() {
+                while !is_over.load(Ordering::Relaxed) && !permit.cancellation.time_left().is_zero() {
                     permit.pause();
                 }
                 permit.times()
@@ -295,14 +295,15 @@ async fn jobs_that_wait_for_memory_keep_no_threads_and_their_place() {
 #[tokio::test(flavor = "multi_thread")]
 async fn bulk_work_gives_its_worker_to_a_job_at_its_next_poll() {
     let scheduler = scheduler(1, SearchMemory::of(0));
-    let bulk = scheduler.bulk_permit(&|| false).unwrap();
+    let bulk = scheduler.slice_permit(&|| false).unwrap();
     assert_eq!(scheduler.load(), Load { busy: 1, bulk: 1, ..Load::default() });
-    bulk.pause(&|| panic!("no job waits"));
+    bulk.pause();
+    assert_eq!(bulk.times().1, Duration::ZERO, "no job waits");
     let mut job = Box::pin(scheduler.acquire(Need::NONE, Arrival::New, Cancellation::default()));
     assert!(futures_util::FutureExt::now_or_never(&mut job).is_none());
-    assert!(bulk.is_wanted_back());
+    assert!(bulk.must_yield());
     let polling = std::thread::spawn(move || {
-        bulk.pause(&|| false);
+        bulk.pause();
         bulk
     });
     let job = job.await;
@@ -311,7 +312,7 @@ async fn bulk_work_gives_its_worker_to_a_job_at_its_next_poll() {
     drop(job);
     let bulk = polling.join().unwrap();
     assert_eq!(scheduler.load(), Load { busy: 1, bulk: 1, ..Load::default() });
-    assert!(bulk.times().1 > Duration::ZERO && !bulk.is_wanted_back());
+    assert!(bulk.times().1 > Duration::ZERO && !bulk.must_yield());
     drop(bulk);
     assert_eq!(scheduler.load(), Load::default());
 }
@@ -322,9 +323,9 @@ async fn bulk_work_takes_no_worker_that_a_paused_job_could_use() {
     let hog = Hog::start(&scheduler, Cancellation::default()).await;
     let waiting = std::thread::spawn({
         let scheduler = Arc::clone(&scheduler);
-        move || scheduler.bulk_permit(&|| false)
+        move || scheduler.slice_permit(&|| false)
     });
-    while scheduler.lock().bulk.waiting == 0 {
+    while scheduler.lock().paused.is_empty() {
         tokio::task::yield_now().await;
     }
     // Each time the hog pauses and resumes, the worker changes hands.
@@ -341,7 +342,7 @@ async fn bulk_work_takes_no_worker_that_a_paused_job_could_use() {
 async fn helpers_of_a_search_come_before_bulk_work() {
     let scheduler = scheduler(2, SearchMemory::of(0));
     let own = scheduler.acquire(Need::NONE, Arrival::New, Cancellation::default()).await;
-    let bulk = scheduler.bulk_permit(&|| false).unwrap();
+    let bulk = scheduler.slice_permit(&|| false).unwrap();
     let [is_helped, is_over, is_done] = [(); 3].map(|()| Arc::<AtomicBool>::default());
     let search = std::thread::spawn({
         let [is_helped, is_over] = [&is_helped, &is_over].map(Arc::clone);
@@ -364,7 +365,7 @@ async fn helpers_of_a_search_come_before_bulk_work() {
         let is_done = Arc::clone(&is_done);
         move || {
             while !is_done.load(Ordering::Relaxed) {
-                bulk.pause(&|| false);
+                bulk.pause();
             }
         }
     });
@@ -384,25 +385,44 @@ async fn helpers_of_a_search_come_before_bulk_work() {
 }
 
 #[test]
-fn bulk_work_that_is_over_passes_its_turn_on() {
+fn a_waiting_slice_that_is_over_leaves_the_queue() {
     let scheduler = scheduler(1, SearchMemory::of(0));
-    let first = scheduler.bulk_permit(&|| false).unwrap();
+    let first = scheduler.slice_permit(&|| false).unwrap();
     let is_over = Arc::<AtomicBool>::default();
     let waiting = [Arc::clone(&is_over), Arc::default()].map(|is_over: Arc<AtomicBool>| {
-        let before = scheduler.lock().bulk.waiting;
+        let before = scheduler.lock().paused.len();
         let own = Arc::clone(&scheduler);
-        let waiting = std::thread::spawn(move || own.bulk_permit(&|| is_over.load(Ordering::Relaxed)).is_some());
-        while scheduler.lock().bulk.waiting == before {
+        let waiting = std::thread::spawn(move || own.slice_permit(&|| is_over.load(Ordering::Relaxed)).is_some());
+        while scheduler.lock().paused.len() == before {
             std::thread::yield_now();
         }
         waiting
     });
-    // The one that is woken first does not take the worker, and the other one gets it, or the test hangs.
-    is_over.store(true, Ordering::Relaxed);
-    drop(first);
     let [over, other] = waiting;
+    is_over.store(true, Ordering::Relaxed);
+    scheduler.wake_slices();
+    assert!(!over.join().unwrap(), "it was the first in the queue");
+    drop(first);
     assert!(other.join().unwrap());
-    scheduler.wake_bulk();
-    assert!(!over.join().unwrap());
-    assert_eq!((scheduler.load(), scheduler.lock().bulk.waiting), (Load::default(), 0));
+    assert_eq!((scheduler.load(), scheduler.lock().paused.len()), (Load::default(), 0));
+}
+
+#[test]
+fn slices_continue_once_no_search_asks_for_help() {
+    let scheduler = scheduler(2, SearchMemory::of(0));
+    let [first, second] = [(); 2].map(|()| scheduler.slice_permit(&|| false).unwrap());
+    let waiting = std::thread::spawn({
+        let scheduler = Arc::clone(&scheduler);
+        move || scheduler.slice_permit(&|| false).is_some()
+    });
+    while scheduler.lock().paused.is_empty() {
+        std::thread::yield_now();
+    }
+    // The one that waits already learns that there is an end to wait for.
+    assert!(scheduler.borrow_worker().is_none() && first.must_yield());
+    drop(first);
+    assert!(scheduler.lock().free == 1 && !scheduler.lock().paused.is_empty(), "the worker is left to a helper");
+    second.pause();
+    assert!(waiting.join().unwrap());
+    assert!(second.times().1 > Duration::ZERO && !second.must_yield());
 }
