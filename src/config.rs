@@ -4,7 +4,6 @@
 //! and reports all errors together.
 
 mod address;
-mod batch;
 mod bulk;
 mod connection;
 mod guard;
@@ -21,10 +20,10 @@ use std::time::Duration;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
+use taquin_bulk::command::BatchFlags;
 use tracing_subscriber::filter::Targets;
 
 pub use address::reachable;
-pub use batch::BatchFlags;
 use bulk::BulkFlags;
 use connection::ConnectionFlags;
 pub use connection::Timeouts;
@@ -33,7 +32,6 @@ pub use jobs::{JobsConfig, JobsPlace, QueueConfig};
 use jobs::{JobsFlags, JobsRole};
 use memory::MemoryFlags;
 pub use memory::MemoryPlan;
-pub(crate) use parse::parse_duration;
 pub use parse::{ConfigError, LogFormat};
 use parse::{KIB, MIB, MILLISECOND, SettingsParser};
 pub use threads::{LimitSource, ThreadLimit, ThreadPlan};

@@ -10,10 +10,10 @@ use std::process::{self, ExitCode};
 use std::time::Duration;
 
 use clap::Parser;
-use taquin::app::batch::{self, BatchEnding, BatchError};
+use taquin::app::batch;
 use taquin::app::cluster::worker;
 use taquin::app::{App, Ending};
-use taquin::config::{self, BatchFlags, Command, Config, Flags, JobsPlace};
+use taquin::config::{self, Command, Config, Flags, JobsPlace};
 use taquin::{healthcheck, telemetry};
 
 /// Searches allocate and free megabytes at a time, requests dozens of small blocks, on any thread. This allocator
@@ -23,7 +23,6 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 const FAILED: u8 = 1;
 const MISCONFIGURED: u8 = 2;
-const ROWS_FAILED: u8 = 3;
 
 fn main() -> ExitCode {
     let flags = Flags::parse();
@@ -52,7 +51,12 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let ending = match &flags.command {
-        Some(Command::Batch(batch)) => return run_batch(batch, &config),
+        Some(Command::Batch(flags)) => {
+            return match telemetry::init_for_command() {
+                Ok(()) => batch::run(flags, &config).into(),
+                Err(error) => failed(&*error),
+            };
+        }
         Some(Command::Worker) => serve(&config, Role::Worker),
         Some(_) => healthcheck::check(config::reachable(config.listen)).map(|()| Ending::Clean).map_err(Into::into),
         None => serve(&config, Role::Service),
@@ -60,33 +64,13 @@ fn main() -> ExitCode {
     match ending {
         Ok(Ending::Clean) => ExitCode::SUCCESS,
         Ok(Ending::CutShort(signal)) => (128 + signal).into(),
-        Err(error) => {
-            eprintln!("taquin: {error}");
-            FAILED.into()
-        }
+        Err(error) => failed(&*error),
     }
 }
 
-/// Runs `taquin batch`.
-fn run_batch(flags: &BatchFlags, config: &Config) -> ExitCode {
-    if let Err(error) = telemetry::init_for_command() {
-        eprintln!("taquin: {error}");
-        return FAILED.into();
-    }
-    match batch::run(flags, config) {
-        Ok(BatchEnding::Clean) => ExitCode::SUCCESS,
-        Ok(BatchEnding::RowsFailed) => ROWS_FAILED.into(),
-        Ok(BatchEnding::Signalled(signal)) => (128 + signal).into(),
-        Err(error) => {
-            eprintln!("taquin: {error}");
-            match error {
-                BatchError::Arguments(_) => MISCONFIGURED,
-                BatchError::FaultyRow { .. } => ROWS_FAILED,
-                _ => FAILED,
-            }
-            .into()
-        }
-    }
+fn failed(error: &dyn std::error::Error) -> ExitCode {
+    eprintln!("taquin: {error}");
+    FAILED.into()
 }
 
 /// If there is less than a gigabyte, restarts the process with an allocator that returns freed memory at once and takes
@@ -113,10 +97,7 @@ fn restart_with_little_memory(flags: &Flags) {
 fn print(document: io::Result<Vec<u8>>) -> ExitCode {
     match document.and_then(|bytes| io::stdout().write_all(&bytes)) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("taquin: {error}");
-            FAILED.into()
-        }
+        Err(error) => failed(&error),
     }
 }
 

@@ -7,6 +7,7 @@ use std::ops::RangeInclusive;
 use std::str::FromStr;
 use std::time::Duration;
 
+use taquin_bulk::command::{parse_duration, with_unit};
 use taquin_solver::heuristic::Tier;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 
@@ -113,7 +114,7 @@ impl SettingsParser {
     ) -> Duration {
         let least = *bounds.start();
         parse_duration(text, bounds, most).unwrap_or_else(|reason| {
-            self.report(flag, reason);
+            self.report(flag, format!("{} {reason}", quoted(text)));
             least
         })
     }
@@ -176,35 +177,6 @@ impl SettingsParser {
             }
         }
     }
-}
-
-/// Parses a duration within bounds. `most` is the upper bound in words. The error is the end of a sentence about the
-/// setting.
-pub(crate) fn parse_duration(text: &str, bounds: RangeInclusive<Duration>, most: &str) -> Result<Duration, String> {
-    let parse = |text: &str| humantime::parse_duration(text.trim());
-    let is_valid = |text: &str| parse(text).is_ok_and(|duration| bounds.contains(&duration));
-    match parse(text) {
-        Ok(duration) if bounds.contains(&duration) => Ok(duration),
-        Ok(_) => {
-            Err(format!("{} is not between {} and {most}", quoted(text), humantime::format_duration(*bounds.start())))
-        }
-        Err(_) => Err(match with_unit(text, &["ms", "s", "m", "h", "d"], is_valid) {
-            Some(durations) => {
-                format!("{} is not a duration, because the unit is missing: write {durations}", quoted(text))
-            }
-            None => format!("{} is not a duration with a unit, such as 500ms, 10s or 1m", quoted(text)),
-        }),
-    }
-}
-
-/// The valid values that a number without a unit may mean, in words; `None` if there are none.
-fn with_unit(text: &str, units: &[&str], is_valid: impl Fn(&str) -> bool) -> Option<String> {
-    let text = text.trim();
-    let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    let values = units.iter().map(|unit| format!("{text}{unit}")).filter(|value| is_number && is_valid(value));
-    let values: Vec<String> = values.collect();
-    let (last, others) = values.split_last()?;
-    Some(if others.is_empty() { last.clone() } else { format!("{} or {last}", others.join(", ")) })
 }
 
 /// Parses a whole number of B, kB, KiB, MB, MiB, GB or GiB. No unit means bytes.

@@ -30,6 +30,7 @@
 //!
 //! Each module uses only modules below it:
 //!
+//! - `command`: the command `taquin batch`, in builds with the feature `command`
 //! - `card`: the data set card `README.md`
 //! - `check`: checks of a job's files and of a sample of its labels
 //! - `manifest`: `end.json`, the list of the parts of a complete job
@@ -67,6 +68,8 @@ mod batch_solver;
 mod card;
 mod check;
 mod chunk_size;
+#[cfg(feature = "command")]
+pub mod command;
 mod directory;
 mod directory_lock;
 pub mod fields;

@@ -124,21 +124,15 @@ const RULES: [Rule; 16] = [
     },
     Rule {
         part: "app",
-        // `taquin batch` turns its arguments into boards and recipes.
         parts: &["service", "jobs", "cluster", "http", "app", "config", "telemetry"],
         crates: &[
             "axum",
-            "getrandom", // the sample of a check
+            "getrandom", // ages of connections
             "hyper",
             "hyper_util",
-            "indicatif",
             "parking_lot",
             "procfs",
             "prometheus_client",
-            "serde", // the state of an unfinished file
-            "serde_json",
-            "sha2", // its digests
-            "shlex",
             "rustix", // limit of open files, options of sockets
             "taquin_bulk",
             "taquin_solver",
@@ -158,8 +152,9 @@ const RULES: [Rule; 16] = [
             "clap_complete",
             "clap_mangen",
             "humantime",
-            "procfs", // threads in use
-            "rustix", // limit of threads
+            "procfs",      // threads in use
+            "rustix",      // limit of threads
+            "taquin_bulk", // flags of `taquin batch`
             "taquin_solver",
             "tracing_subscriber",
         ],

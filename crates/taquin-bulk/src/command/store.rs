@@ -1,20 +1,19 @@
 //! Stores labels in the directory of a job, and checks a directory.
 
 use std::path::Path;
-use std::sync::atomic::Ordering;
 
-use taquin_bulk::{
+use crate::{
     Directory, JobBoards, JobError, JobSpec, RequestedLimits, RunEnd, Shard, StoredJob, Want, check, chunk_size, run,
 };
 
 use super::arguments::{Source, unserved_want};
 use super::console::{counted, say};
-use super::{BatchError, Session, TaskEnd};
+use super::{BatchEnding, BatchError, Session};
 
 /// Maximum printed findings of a check.
 const PRINTED_FINDINGS: usize = 20;
 
-impl Session {
+impl Session<'_> {
     /// Makes the missing parts of a shard of a job, and completes the job once all parts exist.
     ///
     /// # Errors
@@ -25,12 +24,12 @@ impl Session {
         (want, limits): (Want, RequestedLimits),
         directory: &Path,
         (shard, chunk): (Shard, Option<u32>),
-    ) -> Result<TaskEnd, BatchError> {
+    ) -> Result<BatchEnding, BatchError> {
         let boards = match source {
             Source::Recipe(recipe) => JobBoards::Recipe(recipe.clone()),
             Source::Rows(input) => match self.store_input(input, directory)? {
                 Some(record) => JobBoards::Input(record),
-                None => return Ok(TaskEnd::Cancelled),
+                None => return Ok(BatchEnding::Cancelled),
             },
         };
         if !want.serves(boards.goal().size()) {
@@ -38,9 +37,9 @@ impl Session {
         }
         self.load_tables(boards.goal(), want);
         let job = self.job(boards, (want, limits), directory, chunk)?;
-        let end = self.shown(|| Ok(run(&job, shard, &self.resources(), &self.progress)?))?;
+        let end = self.shown(|| Ok(run(&job, shard, &self.resources, &self.progress)?))?;
         if end == RunEnd::Cancelled {
-            return Ok(TaskEnd::Cancelled);
+            return Ok(BatchEnding::Cancelled);
         }
         let directory = directory.display();
         if job.complete()? {
@@ -51,7 +50,7 @@ impl Session {
             ));
             // The manifest also counts the rows of parts from earlier runs.
             let has_failed = job.manifest()?.is_some_and(|manifest| manifest.totals.has_failures());
-            return Ok(if has_failed { TaskEnd::RowsFailed } else { TaskEnd::Clean });
+            return Ok(if has_failed { BatchEnding::RowsFailed } else { BatchEnding::Clean });
         } else {
             say(format_args!("this shard of {directory} is complete, others are not"));
         }
@@ -75,10 +74,10 @@ impl Session {
             Some(chunk) => chunk,
             None => {
                 let sampled = boards.sample(&Directory::at(directory))?;
-                chunk_size(&self.tables, &sampled, want, self.label_limits(limits))
+                chunk_size(self.resources.tables, &sampled, want, self.label_limits(limits))
             }
         };
-        let version = env!("CARGO_PKG_VERSION").to_owned();
+        let version = self.version.to_owned();
         let spec = JobSpec { boards, want, limits, tables: self.tier, chunk: chosen, version };
         if !spec.has_valid_chunks() {
             return Err(BatchError::Arguments(vec!["--chunk: so many boards need larger chunks".to_owned()]));
@@ -94,13 +93,13 @@ impl Session {
     ///
     /// # Errors
     /// See [`BatchError`].
-    pub(crate) fn verify(&self, directory: &Path, sample: u64) -> Result<TaskEnd, BatchError> {
+    pub(crate) fn verify(&self, directory: &Path, sample: u64) -> Result<BatchEnding, BatchError> {
         let job = StoredJob::open(directory)?;
         self.load_tables(job.spec().boards.goal(), job.spec().want);
         let offset = getrandom::u64().map_err(|error| BatchError::Start(std::io::Error::other(error)))?;
-        let check = check(&job, sample, offset, &self.resources())?;
-        if self.cancel.load(Ordering::Relaxed) {
-            return Ok(TaskEnd::Cancelled);
+        let check = check(&job, sample, offset, &self.resources)?;
+        if self.is_cancelled() {
+            return Ok(BatchEnding::Cancelled);
         }
         check.findings.iter().take(PRINTED_FINDINGS).for_each(say);
         let more = check.findings.len().saturating_sub(PRINTED_FINDINGS);
@@ -123,6 +122,6 @@ impl Session {
             "{} is {state}; {parts} with {boards}; {sampled} solved again; {findings}",
             directory.display()
         ));
-        Ok(if check.is_sound() { TaskEnd::Clean } else { TaskEnd::RowsFailed })
+        Ok(if check.is_sound() { BatchEnding::Clean } else { BatchEnding::RowsFailed })
     }
 }

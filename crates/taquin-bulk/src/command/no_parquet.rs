@@ -1,7 +1,7 @@
 //! Stand-in for `parquet` in builds without the feature `parquet`.
 
 use super::arguments::{ParquetOutput, ParquetSource};
-use super::{BatchError, Session, TaskEnd};
+use super::{BatchEnding, BatchError, Session};
 
 impl ParquetOutput {
     /// Accepts every output; [`Session::write_parquet`] rejects it.
@@ -14,9 +14,9 @@ impl ParquetOutput {
     }
 }
 
-impl Session {
+impl Session<'_> {
     #[expect(clippy::unused_self, reason = "as in builds with Parquet")]
-    pub(crate) fn write_parquet(&self, _: &ParquetSource, _: &ParquetOutput) -> Result<TaskEnd, BatchError> {
+    pub(crate) fn write_parquet(&self, _: &ParquetSource, _: &ParquetOutput) -> Result<BatchEnding, BatchError> {
         let reason = "this build has no Parquet: build with `--features parquet`, or use the container image";
         Err(BatchError::Arguments(vec![format!("--format: {reason}")]))
     }

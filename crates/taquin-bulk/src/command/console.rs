@@ -8,8 +8,8 @@ use std::sync::mpsc::{Sender, channel};
 use std::thread::Scope;
 use std::time::{Duration, Instant};
 
+use crate::Progress;
 use indicatif::{HumanCount, HumanDuration, ProgressBar, ProgressStyle};
-use taquin_bulk::Progress;
 
 /// Shows the progress of a run.
 pub(crate) struct ProgressDisplay<'p> {

@@ -4,7 +4,7 @@ use std::fs::{self, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use taquin_bulk::{canonical, is_same_file};
+use crate::{canonical, is_same_file};
 
 use super::arguments::{Boards, ParquetOutput, ParquetSource, Source, Task, TextOutput};
 use super::destination::{Destination, metadata_of, problems_of};

@@ -1,10 +1,14 @@
-//! `taquin batch`: labels many boards without the service.
+//! The command `taquin batch`: labels many boards without the service.
+//!
+//! The process that has the command passes its tables, threads and memory as a [`Session`], and cancels a batch by a
+//! flag. It needs neither a runtime nor a signal handler of this crate.
 
 mod arguments;
 mod console;
 mod destination;
 mod ending;
 mod export;
+mod flags;
 mod hashed_file;
 mod input;
 mod line_output;
@@ -19,48 +23,39 @@ mod unfinished_folder;
 mod values;
 
 use std::env;
-use std::io;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use taquin_bulk::{LabelControl, LabelLimits, OutputLock, Progress, RequestedLimits, Resources, Want};
 use taquin_solver::Board;
 use taquin_solver::heuristic::Tier;
-use tokio::runtime;
-use tokio::sync::oneshot;
 
 use self::arguments::{Boards, ParquetOutput, Source, Task};
 use self::console::{ProgressDisplay, say};
 use self::destination::Destination;
 pub use self::ending::{BatchEnding, BatchError};
+pub use self::flags::BatchFlags;
 use self::line_output::file_output;
 use self::unfinished::Unfinished;
-use super::signals::Signals;
-use crate::config::{BatchFlags, Config};
-use crate::service::{Metrics, Tables};
+pub use self::values::{parse_duration, with_unit};
+use crate::{LabelControl, LabelLimits, OutputLock, Progress, RequestedLimits, Resources, Want};
 
-/// The signal that ends programs whose output pipe is closed.
-const SIGPIPE: u8 = 13;
-
-/// Resources of a task.
-#[derive(Debug)]
-struct Session {
-    tables: Tables,
+/// Resources and progress of a batch.
+pub struct Session<'a> {
+    resources: Resources<'a>,
+    /// Strongest tables that `load_tables` loads.
     tier: Tier,
-    threads: usize,
-    search_memory: u64,
-    cancel: AtomicBool,
-    metrics: Metrics,
+    /// Loads the tables for labels of a goal.
+    load_tables: &'a (dyn Fn(&Board, Want) + Sync),
+    /// Version of the program, in descriptions of jobs and files.
+    version: &'static str,
     progress: Progress,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum TaskEnd {
-    Clean,
-    RowsFailed,
-    Cancelled,
+/// A batch with valid flags, whose output is locked.
+pub struct Batch {
+    task: Task,
+    _output: Option<OutputLock>,
 }
 
 /// All errors of the flags of a batch, one line each.
@@ -68,80 +63,62 @@ pub fn errors_of(flags: &BatchFlags) -> Vec<String> {
     Task::of(flags).err().unwrap_or_default()
 }
 
-/// Runs a batch. Messages and progress go to the standard error.
+/// Runs a batch by `execute`, and returns the exit code. Messages and progress go to the standard error.
 ///
-/// # Errors
-/// See [`BatchError`]. Finished work remains.
-pub fn run(flags: &BatchFlags, config: &Config) -> Result<BatchEnding, BatchError> {
-    let task = Task::of(flags).map_err(BatchError::Arguments)?;
-    task.check_output().map_err(|message| BatchError::Arguments(vec![message]))?;
-    let _output = task.lock_output().map_err(BatchError::StoreInUse)?;
-    task.check_existing()?;
-    let session = Arc::new(Session {
-        tables: Tables::new(config.memory.tables + config.memory.base, config.service.table_cache.clone()),
-        tier: config.service.tables,
-        threads: config.service.workers,
-        search_memory: config.service.search_memory,
-        cancel: AtomicBool::new(false),
-        metrics: Metrics::default(),
-        progress: Progress::default(),
-    });
-    let resumption = task.resumption();
-    let ending = match until_signalled(&session, task) {
-        // The reader of the standard output has closed the pipe.
-        Err(BatchError::File { source, .. }) if source.kind() == io::ErrorKind::BrokenPipe => {
-            return Ok(BatchEnding::Signalled(SIGPIPE));
-        }
-        ending => ending,
+/// `execute` calls [`Batch::run`], and returns the ending with the number of the signal that cancelled the batch, or 0.
+pub fn run(flags: &BatchFlags, execute: impl FnOnce(Batch) -> Result<(BatchEnding, u8), BatchError>) -> u8 {
+    let batch = match Batch::prepare(flags) {
+        Ok(batch) => batch,
+        Err(error) => return error.report(),
     };
+    let resumption = batch.task.resumption();
+    let ending = execute(batch);
     let condition = match &ending {
-        Ok(BatchEnding::Signalled(_)) => Some(""),
+        Ok((BatchEnding::Cancelled, _)) => Some(""),
         Err(BatchError::FaultyRow { .. }) => Some(", once the row is mended"),
-        Err(BatchError::Job(error)) if error.is_disk_full() => Some(", once there is room"),
-        Err(BatchError::File { source, .. }) if source.kind() == io::ErrorKind::StorageFull => {
-            Some(", once there is room")
-        }
+        Err(error) if error.is_disk_full() => Some(", once there is room"),
         _ => None,
     };
     if let (Some(resumption), Some(condition)) = (resumption, condition) {
         say(format_args!("to go on{condition}: {}", resumption.command_line(env::args())));
     }
-    ending
-}
-
-/// Runs a task on a thread. A signal cancels the task and waits for its end; a second signal does not wait.
-fn until_signalled(session: &Arc<Session>, task: Task) -> Result<BatchEnding, BatchError> {
-    let runtime = runtime::Builder::new_current_thread().enable_all().build().map_err(BatchError::Start)?;
-    let own = Arc::clone(session);
-    let (done, mut ended) = oneshot::channel();
-    runtime.block_on(async {
-        let mut signals = Signals::install().map_err(BatchError::Start)?;
-        let work = move || drop(done.send(own.run(task)));
-        thread::Builder::new().spawn(work).map_err(BatchError::Start)?;
-        let signal = tokio::select! {
-            end = &mut ended => return end.expect("the task does not panic").map(|end| end.ending(0)),
-            signal = signals.next() => signal,
-        };
-        session.cancel.store(true, Ordering::Relaxed);
-        tokio::select! {
-            end = ended => end.expect("the task does not panic").map(|end| end.ending(signal)),
-            signal = signals.next() => Ok(BatchEnding::Signalled(signal)),
-        }
-    })
-}
-
-impl TaskEnd {
-    fn ending(self, signal: u8) -> BatchEnding {
-        match self {
-            Self::Clean => BatchEnding::Clean,
-            Self::RowsFailed => BatchEnding::RowsFailed,
-            Self::Cancelled => BatchEnding::Signalled(signal),
-        }
+    match ending {
+        Ok((ending, signal)) => ending.exit_code(signal),
+        Err(error) => error.report(),
     }
 }
 
-impl Session {
-    fn run(&self, task: Task) -> Result<TaskEnd, BatchError> {
+impl Batch {
+    fn prepare(flags: &BatchFlags) -> Result<Self, BatchError> {
+        let task = Task::of(flags).map_err(BatchError::Arguments)?;
+        task.check_output().map_err(|message| BatchError::Arguments(vec![message]))?;
+        let output = task.lock_output().map_err(BatchError::StoreInUse)?;
+        task.check_existing()?;
+        Ok(Self { task, _output: output })
+    }
+
+    /// Runs the batch to its end, or until the session is cancelled.
+    ///
+    /// # Errors
+    /// See [`BatchError`]. Finished work remains.
+    pub fn run(self, session: &Session<'_>) -> Result<BatchEnding, BatchError> {
+        session.run(self.task)
+    }
+}
+
+impl<'a> Session<'a> {
+    /// Creates a session. `load_tables` loads the tables for labels of a goal, up to those of `tier`; `version` is the
+    /// version of the program.
+    pub fn new(
+        resources: Resources<'a>,
+        tier: Tier,
+        load_tables: &'a (dyn Fn(&Board, Want) + Sync),
+        version: &'static str,
+    ) -> Self {
+        Self { resources, tier, load_tables, version, progress: Progress::default() }
+    }
+
+    fn run(&self, task: Task) -> Result<BatchEnding, BatchError> {
         match task {
             Task::Solve(Boards { source: Source::Recipe(recipe), want, limits }, output) => {
                 let rows = self.recipe_rows(&recipe, want, limits);
@@ -164,25 +141,20 @@ impl Session {
         }
     }
 
-    fn resources(&self) -> Resources<'_> {
-        let Self { tables, threads, search_memory, cancel, metrics, .. } = self;
-        Resources { tables, threads: *threads, search_memory: *search_memory, cancel, failures: metrics }
-    }
-
     fn control<'c>(&'c self, cancel: &'c [&'c AtomicBool]) -> LabelControl<'c> {
-        LabelControl { cancel, helpers: None, failures: Some(&self.metrics) }
+        LabelControl { cancel, helpers: None, failures: Some(self.resources.failures) }
     }
 
     fn label_limits(&self, requested: RequestedLimits) -> LabelLimits {
-        LabelLimits::of(requested, self.search_memory)
+        LabelLimits::of(requested, self.resources.search_memory)
     }
 
     fn load_tables(&self, goal: &Board, want: Want) {
-        self.tables.load_for(goal, want, self.tier);
+        (self.load_tables)(goal, want);
     }
 
     fn is_cancelled(&self) -> bool {
-        self.cancel.load(Ordering::Relaxed)
+        self.resources.cancel.load(Ordering::Relaxed)
     }
 
     /// Runs `work` and shows the progress, then a summary.
@@ -197,9 +169,9 @@ impl Session {
         .inspect(|_| say(display.summary()))
     }
 
-    fn end(&self) -> TaskEnd {
+    fn end(&self) -> BatchEnding {
         let has_failed = self.progress.failed.load(Ordering::Relaxed) > 0;
-        if has_failed { TaskEnd::RowsFailed } else { TaskEnd::Clean }
+        if has_failed { BatchEnding::RowsFailed } else { BatchEnding::Clean }
     }
 }
 

@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use crate::rows::{CsvInput, InputRow, MAX_LINE, RowFormat, RowOptions, RowReader};
 use sha2::Digest;
-use taquin_bulk::rows::{CsvInput, InputRow, MAX_LINE, RowFormat, RowOptions, RowReader};
 use taquin_solver::Board;
 
 use super::ending::BatchError;

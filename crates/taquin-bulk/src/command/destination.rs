@@ -6,7 +6,7 @@ use std::io;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
-use taquin_bulk::is_same_file;
+use crate::is_same_file;
 
 /// Destination of a sequence of labels.
 #[derive(Clone, PartialEq, Eq, Debug)]

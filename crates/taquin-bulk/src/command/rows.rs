@@ -6,10 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use taquin_bulk::rows::{
-    InputRow, LabelLines, RowReader, goal_mismatch, other_goal, row_json, stored_problem, unserved,
-};
-use taquin_bulk::{
+use crate::rows::{InputRow, LabelLines, RowReader, goal_mismatch, other_goal, row_json, stored_problem, unserved};
+use crate::{
     BatchSolver, CsvColumns, Directory, Files, InputProblemsWriter, InputRecord, InputWriter, JobError, Label,
     LabelError, LabelLimits, LabelledRow, LoadedTables, RequestedLimits, Row, RowError, RowsEnd, Want, label_rows,
     map_in_order,
@@ -22,7 +20,7 @@ use super::input::{ChunkBytes, LineChunk, OpenInput, RowInput, no_rows};
 use super::line_output::{LineOutput, Lines};
 use super::unfinished::InputPosition;
 use super::values::TextFormat;
-use super::{BatchError, Session, TaskEnd};
+use super::{BatchEnding, BatchError, Session};
 
 /// Format of the output, with the columns of CSV.
 #[derive(Clone, Copy)]
@@ -59,7 +57,7 @@ impl From<BatchError> for EarlyEnd {
     }
 }
 
-impl Session {
+impl Session<'_> {
     /// Writes the labels of an input as lines.
     ///
     /// # Errors
@@ -70,7 +68,7 @@ impl Session {
         want: Want,
         limits: RequestedLimits,
         output: &TextOutput,
-    ) -> Result<TaskEnd, BatchError> {
+    ) -> Result<BatchEnding, BatchError> {
         let mut open = input.open()?;
         let lines = match output.format {
             TextFormat::Ndjson => RowLines::Ndjson,
@@ -99,11 +97,11 @@ impl Session {
             chunk.fault.map_or(Ok(()), |fault| Err(input.faulty_row(fault).into()))
         };
         let end = self.shown(|| match self.chunks(open, label, sink)? {
-            TaskEnd::Clean if self.progress.end_of_input() == 0 => Err(no_rows(input.path())),
+            BatchEnding::Clean if self.progress.end_of_input() == 0 => Err(no_rows(input.path())),
             end => Ok(end),
         });
         // Rows that were written before a failure remain.
-        let is_whole = matches!(end, Ok(TaskEnd::Clean | TaskEnd::RowsFailed));
+        let is_whole = matches!(end, Ok(BatchEnding::Clean | BatchEnding::RowsFailed));
         let finished = file.finish(is_whole);
         let end = end?;
         finished.map(|()| end)
@@ -115,7 +113,7 @@ impl Session {
         input: OpenInput,
         work: impl Fn(&LineChunk, &RowReader) -> Result<T, EarlyEnd> + Sync,
         mut sink: impl FnMut(T) -> Result<(), EarlyEnd>,
-    ) -> Result<TaskEnd, BatchError> {
+    ) -> Result<BatchEnding, BatchError> {
         let (size, read, length) = (ChunkBytes::new(), AtomicU64::new(0), input.length);
         let (reader, chunks) = input.chunks(&size);
         let chunks = chunks.take_while(|_| !self.is_cancelled());
@@ -127,11 +125,11 @@ impl Session {
             self.progress.estimate_total(read, length);
             Ok(done)
         };
-        let end = map_in_order(self.threads, chunks, timed, |done: Result<T, EarlyEnd>| sink(done?));
+        let end = map_in_order(self.resources.threads, chunks, timed, |done: Result<T, EarlyEnd>| sink(done?));
         match end {
             Err(EarlyEnd::Failed(error)) => Err(error),
-            Err(EarlyEnd::Cancelled) => Ok(TaskEnd::Cancelled),
-            Ok(()) if self.is_cancelled() => Ok(TaskEnd::Cancelled),
+            Err(EarlyEnd::Cancelled) => Ok(BatchEnding::Cancelled),
+            Ok(()) if self.is_cancelled() => Ok(BatchEnding::Cancelled),
             Ok(()) => {
                 self.progress.end_of_input();
                 Ok(self.end())
@@ -170,7 +168,7 @@ impl Session {
                 Ok(())
             },
         )?;
-        if end == TaskEnd::Cancelled {
+        if end == BatchEnding::Cancelled {
             return Ok(None);
         }
         let record = writer.finish(problems).map_err(error)?;
@@ -184,7 +182,7 @@ impl Session {
 
 /// Labels the rows of chunks.
 pub(crate) struct Labeller<'s> {
-    pub(crate) session: &'s Session,
+    pub(crate) session: &'s Session<'s>,
     pub(crate) want: Want,
     pub(crate) limits: LabelLimits,
     pub(crate) lines: RowLines,
@@ -226,11 +224,11 @@ impl Labeller<'_> {
             session.load_tables(goal, self.want);
             LoadedTables::default()
         };
-        let mut solver = BatchSolver::with_load(&session.tables, self.want, self.limits, load);
+        let mut solver = BatchSolver::with_load(session.resources.tables, self.want, self.limits, load);
         let rows = chunk.rows(reader).map(|(line, InputRow { id, puzzle })| {
             ((line, id), puzzle.and_then(|puzzle| self.check(&puzzle).map(|()| puzzle)))
         });
-        let cancel = [&session.cancel];
+        let cancel = [session.resources.cancel];
         let end = label_rows(rows, &mut solver, session.control(&cancel), |(line, id), labelled| {
             let outcome = match labelled {
                 LabelledRow::Solved(puzzle, label) => Ok((puzzle, label)),

@@ -5,8 +5,8 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
-use taquin_bulk::rows::LabelLines;
-use taquin_bulk::{
+use crate::rows::LabelLines;
+use crate::{
     BatchSolver, InputProblems, JobBoards, JobError, JobSpec, LabelLimits, Recipe, RequestedLimits, Row, RowsEnd,
     SampledBoards, StoredJob, Want, chunk_size, label_rows, map_in_order,
 };
@@ -17,7 +17,7 @@ use super::line_output::{LineOutput, Lines};
 use super::rows::EarlyEnd;
 use super::unfinished::RunIdentity;
 use super::values::TextFormat;
-use super::{BatchError, Session, TaskEnd};
+use super::{BatchEnding, BatchError, Session};
 
 /// A row of a recipe or of a job.
 pub(crate) struct IndexedRow<'r> {
@@ -50,7 +50,7 @@ impl IndexedRows<'_> {
     /// [`BatchError`].
     pub(crate) fn each_range<T: Send>(
         &self,
-        session: &Session,
+        session: &Session<'_>,
         rows: Range<u64>,
         work: impl Fn(&mut dyn FnMut(&mut IndexedRowSink<'_>) -> Result<(), EarlyEnd>) -> Result<T, EarlyEnd> + Sync,
         mut sink: impl FnMut(T) -> Result<(), BatchError>,
@@ -59,7 +59,7 @@ impl IndexedRows<'_> {
         let ranges = starts.map(|start| start..(start + self.range_rows).min(rows.end));
         let ranges = ranges.take_while(|_| !session.is_cancelled());
         let make = |range: Range<u64>| work(&mut |take| (self.make)(range.clone(), take));
-        match map_in_order(session.threads, ranges, make, |done: Result<T, EarlyEnd>| {
+        match map_in_order(session.resources.threads, ranges, make, |done: Result<T, EarlyEnd>| {
             sink(done?).map_err(EarlyEnd::Failed)
         }) {
             Err(EarlyEnd::Failed(error)) => Err(error),
@@ -69,7 +69,7 @@ impl IndexedRows<'_> {
     }
 }
 
-impl Session {
+impl Session<'_> {
     /// The rows of a recipe, labelled on demand.
     pub(crate) fn recipe_rows<'s>(
         &'s self,
@@ -81,8 +81,8 @@ impl Session {
         const RANGES_OF_A_CHUNK: u32 = 64;
         self.load_tables(recipe.goal(), want);
         let label_limits = self.label_limits(limits);
-        let chunk = chunk_size(&self.tables, &SampledBoards::of_recipe(recipe), want, label_limits);
-        let (boards, version) = (JobBoards::Recipe(recipe.clone()), env!("CARGO_PKG_VERSION").to_owned());
+        let chunk = chunk_size(self.resources.tables, &SampledBoards::of_recipe(recipe), want, label_limits);
+        let (boards, version) = (JobBoards::Recipe(recipe.clone()), self.version.to_owned());
         let spec = JobSpec { boards, want, limits, tables: self.tier, chunk, version };
         let range_rows = (chunk / RANGES_OF_A_CHUNK).max(1).into();
         IndexedRows {
@@ -99,8 +99,8 @@ impl Session {
         rows: Range<u64>,
         take: &mut IndexedRowSink<'_>,
     ) -> Result<(), EarlyEnd> {
-        let cancel = [&self.cancel];
-        let mut solver = BatchSolver::new(&self.tables, want, limits);
+        let cancel = [self.resources.cancel];
+        let mut solver = BatchSolver::new(self.resources.tables, want, limits);
         let rows = rows.map(|index| (index, Ok::<_, Infallible>(recipe.board(index))));
         let end = label_rows(rows, &mut solver, self.control(&cancel), |index, labelled| {
             let puzzle = labelled.puzzle().copied();
@@ -182,7 +182,7 @@ impl Session {
         rows: &IndexedRows<'_>,
         run: RunIdentity,
         output: &TextOutput,
-    ) -> Result<TaskEnd, BatchError> {
+    ) -> Result<BatchEnding, BatchError> {
         let JobSpec { boards, want, limits, .. } = &rows.spec;
         let format = |format| LabelLines::new(boards.goal().size(), *want, *limits, format == TextFormat::Csv);
         let (lines, problems) = (format(output.format), format(TextFormat::Ndjson));
@@ -211,7 +211,7 @@ impl Session {
         });
         let finished = file.finish(matches!(written, Ok(true)));
         let is_whole = written?;
-        finished.map(|()| if is_whole { self.end() } else { TaskEnd::Cancelled })
+        finished.map(|()| if is_whole { self.end() } else { BatchEnding::Cancelled })
     }
 }
 

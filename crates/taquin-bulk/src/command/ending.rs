@@ -1,9 +1,10 @@
-//! How a batch ends.
+//! How a batch ends, and its exit code.
 
-use std::io;
+use std::io::{self, ErrorKind};
 use std::path::PathBuf;
 
-use taquin_bulk::JobError;
+use super::console::say;
+use crate::JobError;
 
 /// How a batch ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -12,8 +13,8 @@ pub enum BatchEnding {
     Clean,
     /// Some boards failed, or the check found faults.
     RowsFailed,
-    /// A signal of this number ended it.
-    Signalled(u8),
+    /// The batch was cancelled.
+    Cancelled,
 }
 
 /// Why a batch failed.
@@ -67,4 +68,46 @@ pub enum BatchError {
     /// The signal handlers cannot be installed, or the system refuses a thread.
     #[error("cannot start: {0}")]
     Start(io::Error),
+}
+
+/// The signal that ends programs whose output pipe is closed.
+const SIGPIPE: u8 = 13;
+
+impl BatchEnding {
+    /// The exit code. `signal` is the number of the signal that cancelled the batch.
+    pub(crate) fn exit_code(self, signal: u8) -> u8 {
+        match self {
+            Self::Clean => 0,
+            Self::RowsFailed => 3,
+            Self::Cancelled => 128 + signal,
+        }
+    }
+}
+
+impl BatchError {
+    /// Prints the error, and returns the exit code. A closed pipe is no error: the reader of the output has read enough.
+    pub(crate) fn report(&self) -> u8 {
+        if self.io_kind() == Some(ErrorKind::BrokenPipe) {
+            return 128 + SIGPIPE;
+        }
+        say(self);
+        match self {
+            Self::Arguments(_) => 2,
+            Self::FaultyRow { .. } => 3,
+            _ => 1,
+        }
+    }
+
+    /// Returns true if a disk is full.
+    pub(crate) fn is_disk_full(&self) -> bool {
+        match self {
+            Self::Job(error) => error.is_disk_full(),
+            error => error.io_kind() == Some(ErrorKind::StorageFull),
+        }
+    }
+
+    /// Kind of the error of a file.
+    fn io_kind(&self) -> Option<ErrorKind> {
+        if let Self::File { source, .. } = self { Some(source.kind()) } else { None }
+    }
 }

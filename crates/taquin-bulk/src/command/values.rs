@@ -6,11 +6,9 @@ use std::ops::RangeInclusive;
 use std::str::FromStr;
 use std::time::Duration;
 
-use taquin_bulk::Shard;
-use taquin_bulk::fields::did_you_mean;
+use crate::Shard;
+use crate::fields::did_you_mean;
 use taquin_solver::{Named, Size, named};
-
-use crate::config::parse_duration;
 
 /// A format of output lines.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -77,7 +75,35 @@ pub(crate) fn whole_number(text: &str, range: RangeInclusive<u64>) -> Result<u64
 
 /// A duration of at most a day.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
-    parse_duration(text, Duration::from_millis(1)..=Duration::from_secs(24 * 60 * 60), "24h")
+    let parsed = parse_duration(text, Duration::from_millis(1)..=Duration::from_secs(24 * 60 * 60), "24h");
+    parsed.map_err(|reason| format!("{text:?} {reason}"))
+}
+
+/// Parses a duration within bounds. `most` is the upper bound in words.
+///
+/// # Errors
+/// The end of a sentence that begins with the quoted text.
+pub fn parse_duration(text: &str, bounds: RangeInclusive<Duration>, most: &str) -> Result<Duration, String> {
+    let parse = |text: &str| humantime::parse_duration(text.trim());
+    let is_valid = |text: &str| parse(text).is_ok_and(|duration| bounds.contains(&duration));
+    match parse(text) {
+        Ok(duration) if bounds.contains(&duration) => Ok(duration),
+        Ok(_) => Err(format!("is not between {} and {most}", humantime::format_duration(*bounds.start()))),
+        Err(_) => Err(match with_unit(text, &["ms", "s", "m", "h", "d"], is_valid) {
+            Some(durations) => format!("is not a duration, because the unit is missing: write {durations}"),
+            None => "is not a duration with a unit, such as 500ms, 10s or 1m".to_owned(),
+        }),
+    }
+}
+
+/// Lists the valid values that a number without a unit may mean; `None` if there are none.
+pub fn with_unit(text: &str, units: &[&str], is_valid: impl Fn(&str) -> bool) -> Option<String> {
+    let text = text.trim();
+    let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let values = units.iter().map(|unit| format!("{text}{unit}")).filter(|value| is_number && is_valid(value));
+    let values: Vec<String> = values.collect();
+    let (last, others) = values.split_last()?;
+    Some(if others.is_empty() { last.clone() } else { format!("{} or {last}", others.join(", ")) })
 }
 
 /// A value by its name.

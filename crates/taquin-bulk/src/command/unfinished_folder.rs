@@ -4,7 +4,7 @@ use std::fs::{self, DirEntry, TryLockError};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use taquin_bulk::{DIRECTORY_LOCK, DirectoryLock, DirectoryUse, NewFile, if_found, is_temporary, sync_folder_of};
+use crate::{DIRECTORY_LOCK, DirectoryLock, DirectoryUse, NewFile, if_found, is_temporary, sync_folder_of};
 
 use super::destination::{has_bytes, with_end};
 

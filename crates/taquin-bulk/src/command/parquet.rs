@@ -6,8 +6,8 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
-use taquin_bulk::rows::{LabelLines, RowReader};
-use taquin_bulk::{
+use crate::rows::{LabelLines, RowReader};
+use crate::{
     Created, Directory, Files, JobBoards, JobSpec, NewFile, ParquetColumns, ParquetFile, ParquetRow, ParquetRows,
     RequestedLimits, Row, Totals, Want, data_files, data_set_card,
 };
@@ -21,16 +21,20 @@ use super::hashed_file::remove_unless_lost;
 use super::input::{LineChunk, RowInput};
 use super::rows::{EarlyEnd, Labeller, RowLines};
 use super::unfinished::FILE_EXISTS;
-use super::{BatchError, Session, TaskEnd};
+use super::{BatchEnding, BatchError, Session};
 
 const CARD: &str = "README.md";
 
-impl Session {
+impl Session<'_> {
     /// Writes labels as Parquet.
     ///
     /// # Errors
     /// See [`BatchError`].
-    pub(crate) fn write_parquet(&self, source: &ParquetSource, output: &ParquetOutput) -> Result<TaskEnd, BatchError> {
+    pub(crate) fn write_parquet(
+        &self,
+        source: &ParquetSource,
+        output: &ParquetOutput,
+    ) -> Result<BatchEnding, BatchError> {
         match source {
             ParquetSource::Boards(boards) => match (&boards.source, output) {
                 (Source::Recipe(recipe), _) => {
@@ -55,7 +59,7 @@ impl Session {
         want: Want,
         limits: RequestedLimits,
         destination: (&Destination, bool),
-    ) -> Result<TaskEnd, BatchError> {
+    ) -> Result<BatchEnding, BatchError> {
         let mut open = input.open()?;
         let size = open.first_goal()?.size();
         let columns = ParquetColumns { has_ids: true, has_problems: true, ..parquet_columns(size, want, limits) };
@@ -64,7 +68,7 @@ impl Session {
         self.shown(|| {
             self.write_to(destination, |path, writer| {
                 let error = |source| BatchError::File { path: path.to_owned(), source };
-                let metadata = [("taquin.version", env!("CARGO_PKG_VERSION"))];
+                let metadata = [("taquin.version", self.version)];
                 let mut file = ParquetFile::create(writer, columns, &metadata).map_err(error)?;
                 let mut first = 0;
                 let work = |chunk: &LineChunk, reader: &RowReader| input_rows(&labeller, columns, chunk, reader);
@@ -74,7 +78,7 @@ impl Session {
                     file.write(&rows).map_err(error)?;
                     fault.map_or(Ok(()), |fault| Err(input.faulty_row(fault).into()))
                 })?;
-                if end != TaskEnd::Cancelled {
+                if end != BatchEnding::Cancelled {
                     file.finish().map_err(error)?;
                 }
                 Ok(end)
@@ -82,10 +86,10 @@ impl Session {
         })
     }
 
-    fn write_rows(&self, rows: &IndexedRows<'_>, output: &ParquetOutput) -> Result<TaskEnd, BatchError> {
+    fn write_rows(&self, rows: &IndexedRows<'_>, output: &ParquetOutput) -> Result<BatchEnding, BatchError> {
         let count = rows.spec.boards.count();
         self.progress.total.store(count, Ordering::Relaxed);
-        let end = |is_whole| if is_whole { self.end() } else { TaskEnd::Cancelled };
+        let end = |is_whole| if is_whole { self.end() } else { BatchEnding::Cancelled };
         self.shown(|| match output {
             ParquetOutput::Directory(path) => self.write_data_set(rows, path).map(end),
             ParquetOutput::One { destination, overwrites } => self
@@ -100,8 +104,8 @@ impl Session {
     fn write_to(
         &self,
         (destination, overwrites): (&Destination, bool),
-        write: impl FnOnce(&Path, &mut (dyn Write + Send)) -> Result<TaskEnd, BatchError>,
-    ) -> Result<TaskEnd, BatchError> {
+        write: impl FnOnce(&Path, &mut (dyn Write + Send)) -> Result<BatchEnding, BatchError>,
+    ) -> Result<BatchEnding, BatchError> {
         let path = destination.path();
         let error = |source| BatchError::File { path: path.to_owned(), source };
         match destination {
@@ -111,7 +115,7 @@ impl Session {
                 NewFile::remove_left(path);
                 let mut file = NewFile::begin(path.to_owned()).map_err(error)?;
                 let end = write(path, &mut file)?;
-                if end == TaskEnd::Cancelled {
+                if end == BatchEnding::Cancelled {
                     return Ok(end);
                 }
                 let named = if overwrites {

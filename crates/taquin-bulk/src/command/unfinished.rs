@@ -8,10 +8,10 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use crate::{NewFile, hex, open_regular, read_sealed, seal, sync_folder_of};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
-use taquin_bulk::{NewFile, hex, open_regular, read_sealed, seal, sync_folder_of};
 
 use super::destination::{Existing, has_bytes, problems_of};
 use super::ending::BatchError;

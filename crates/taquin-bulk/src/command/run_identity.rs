@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use crate::{Recipe, RequestedLimits, StoredJob, Want, hex};
 use serde_json::Value;
-use taquin_bulk::{Recipe, RequestedLimits, StoredJob, Want, hex};
 use taquin_solver::Named;
 
 use super::Session;
@@ -11,7 +11,7 @@ use super::input::RowInput;
 use super::unfinished::RunIdentity;
 use super::values::TextFormat;
 
-impl Session {
+impl Session<'_> {
     /// Identity of a run that labels the rows of an input.
     pub(crate) fn identity_of_rows(&self, input: &RowInput, format: TextFormat) -> RunIdentity {
         let options = &input.options;
@@ -60,7 +60,7 @@ impl Session {
             ("board-time", time),
             ("board-expanded", limits.expanded.map(|expanded| expanded.to_string())),
             ("tables", Some(self.tier.name().to_owned())),
-            ("version", Some(env!("CARGO_PKG_VERSION").to_owned())),
+            ("version", Some(self.version.to_owned())),
         ];
         let all = source.iter().cloned().chain(arguments);
         RunIdentity(all.filter_map(|(name, value)| Some((name.to_owned(), Value::String(value?)))).collect())

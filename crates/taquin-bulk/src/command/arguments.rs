@@ -5,15 +5,15 @@ use std::fmt::Display;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use taquin_bulk::rows::{RowGoal, RowOptions};
-use taquin_bulk::{MAX_ROWS, Recipe, RequestedLimits, RowError, Shard, Want};
+use crate::rows::{RowGoal, RowOptions};
+use crate::{MAX_ROWS, Recipe, RequestedLimits, RowError, Shard, Want};
 use taquin_solver::{Board, Sides, Size};
 
 use super::destination::{Destination, Existing};
+use super::flags::BatchFlags;
 use super::input::RowInput;
 use super::values::{Format, RowsFormat, TextFormat};
 use super::values::{choice, duration, shard, size, whole_number};
-use crate::config::BatchFlags;
 
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Task {
@@ -426,12 +426,16 @@ mod tests {
     use clap::Parser;
 
     use super::*;
-    use crate::config::{Command, Flags};
+
+    #[derive(Parser)]
+    struct Arguments {
+        #[command(flatten)]
+        flags: BatchFlags,
+    }
 
     fn of(arguments: &str) -> Result<Task, Vec<String>> {
-        let arguments = ["taquin", "batch"].into_iter().chain(arguments.split_whitespace());
-        let Some(Command::Batch(flags)) = Flags::try_parse_from(arguments).unwrap().command else { panic!("batch") };
-        Task::of(&flags)
+        let arguments = ["taquin"].into_iter().chain(arguments.split_whitespace());
+        Task::of(&Arguments::try_parse_from(arguments).unwrap().flags)
     }
 
     #[test]
