@@ -5,7 +5,6 @@ use std::io::Write;
 use taquin_solver::{Board, MoveSet, Size};
 
 use crate::label::{Label, Want};
-use crate::part::Row;
 
 /// Appends a board as an array of rows.
 pub fn board_json(board: &Board, out: &mut Vec<u8>) {
@@ -89,7 +88,7 @@ impl CsvColumns {
     }
 
     /// Appends a line. A row without a label has empty label fields, and an invalid row has empty cells too.
-    pub fn line(&self, board: Option<&Board>, row: &Row, out: &mut Vec<u8>) {
+    pub fn line(&self, board: Option<&Board>, label: Option<&Label>, out: &mut Vec<u8>) {
         match board {
             Some(board) => {
                 for tile in board.tiles() {
@@ -99,12 +98,11 @@ impl CsvColumns {
             }
             None => out.resize(out.len() + self.size.cells(), b','),
         }
-        self.label(row, out);
+        self.label(label, out);
         out.push(b'\n');
     }
 
-    fn label(&self, row: &Row, out: &mut Vec<u8>) {
-        let label = if let Row::Solved(label) = row { Some(label) } else { None };
+    fn label(&self, label: Option<&Label>, out: &mut Vec<u8>) {
         let field = |value: Option<u64>, out: &mut Vec<u8>| value.into_iter().for_each(|value| number(value, out));
         field(label.map(|label| label.length.into()), out);
         if self.has_bound {
@@ -139,6 +137,7 @@ fn number(number: u64, out: &mut Vec<u8>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::part::Row;
     use taquin_solver::Move;
 
     fn label() -> Label {
@@ -156,7 +155,7 @@ mod tests {
         let mut out = Vec::new();
         columns.header(&mut out);
         let board = (*row != Row::Invalid).then(|| Board::snail(size));
-        columns.line(board.as_ref(), row, &mut out);
+        columns.line(board.as_ref(), row.label(), &mut out);
         String::from_utf8(out).unwrap()
     }
 

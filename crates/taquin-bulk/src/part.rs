@@ -35,9 +35,14 @@ pub enum Row {
 }
 
 impl Row {
+    /// The label; `None` for a row without a label.
+    pub fn label(&self) -> Option<&Label> {
+        if let Self::Solved(label) = self { Some(label) } else { None }
+    }
+
     /// The length of the solution; `None` if the row has no label.
     pub fn length(&self) -> Option<u32> {
-        if let Self::Solved(label) = self { Some(label.length) } else { None }
+        self.label().map(|label| label.length)
     }
 }
 

@@ -1,24 +1,23 @@
-//! Parses the flags of `taquin batch` into a task.
+//! Turns the flags of `taquin batch` into a task, and collects all errors.
 
 use std::ffi::OsStr;
 use std::fmt::Display;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::rows::{RowGoal, RowOptions};
-use crate::{MAX_ROWS, Recipe, RequestedLimits, RowError, Shard, Want};
 use taquin_solver::{Board, Sides, Size};
 
-use super::destination::{Destination, Existing};
+use super::destination::{Destination, Existing, Output};
 use super::flags::BatchFlags;
 use super::input::RowInput;
-use super::values::{Format, RowsFormat, TextFormat};
-use super::values::{choice, duration, shard, size, whole_number};
+use super::values::{Format, Given, TextFormat};
+use crate::rows::{RowGoal, RowOptions};
+use crate::{Recipe, RequestedLimits, RowError, Shard, Want};
 
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Task {
-    /// Label boards, and write lines.
-    Solve(Boards, TextOutput),
+    /// Write labels as lines or as Parquet.
+    Write(Labels, Output),
     /// Label boards, and store parts in the directory of a job.
     Store {
         boards: Boards,
@@ -27,12 +26,16 @@ pub(crate) enum Task {
         /// Boards of a chunk; by default chosen from the cost of a board.
         chunk: Option<u32>,
     },
-    /// Write the labels of a job as lines.
-    Export(PathBuf, TextOutput),
-    /// Write labels as Parquet.
-    Parquet(ParquetSource, ParquetOutput),
     /// Check a job; holds the number of boards to solve again.
     Verify(PathBuf, u64),
+}
+
+/// Labels to write.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum Labels {
+    Boards(Box<Boards>),
+    /// The directory of a complete job.
+    Job(PathBuf),
 }
 
 /// Boards, with kind and limits of the labels.
@@ -49,287 +52,276 @@ pub(crate) enum Source {
     Rows(RowInput),
 }
 
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct TextOutput {
-    pub(crate) destination: Destination,
-    pub(crate) format: TextFormat,
-    pub(crate) existing: Existing,
-}
-
-#[derive(Clone, PartialEq, Debug)]
-pub(crate) enum ParquetSource {
-    Boards(Box<Boards>),
-    /// The directory of a complete job.
-    Job(PathBuf),
-}
-
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum ParquetOutput {
-    One {
-        destination: Destination,
-        overwrites: bool,
-    },
-    /// The directory of a data set with a card.
-    Directory(PathBuf),
-}
-
-/// Collects the errors of all flags.
-#[derive(Default)]
-struct Errors(Vec<String>);
-
-impl Errors {
-    fn report(&mut self, flag: &str, reason: impl Display) {
-        self.0.push(format!("--{flag}: {reason}"));
-    }
-
-    /// Unwraps a value. An error is collected, and `None` is returned.
-    fn value<T>(&mut self, flag: &str, value: Result<T, String>) -> Option<T> {
-        value.map_err(|reason| self.report(flag, reason)).ok()
-    }
-}
-
-impl Errors {
-    /// Options that apply to all rows of an input.
-    fn options(&mut self, flags: &BatchFlags) -> Option<RowOptions> {
-        let size = flags.size.as_deref().map(|text| self.value("size", size(text)));
-        let want = want(flags, self);
-        let sides = size.flatten().map_or_else(Sides::default, sides_of);
-        let goal = self.goal(flags, sides);
-        let is_valid = size != Some(None);
-        let options = RowOptions { want: want?, goal: goal?, sides, ..RowOptions::default() };
-        is_valid.then_some(options)
-    }
-
-    /// The goal; blank-last by default.
-    fn goal(&mut self, flags: &BatchFlags, sides: Sides) -> Option<RowGoal> {
-        let details =
-            |error: RowError| error.errors.into_iter().map(|error| error.detail).collect::<Vec<_>>().join("; ");
-        let goal = flags.goal.as_deref().map(|text| RowGoal::parse(text, sides).map_err(details));
-        goal.map_or(Some(RowOptions::default().goal), |goal| self.value("goal", goal))
-    }
-
-    fn goal_on(&mut self, flags: &BatchFlags, size: Size) -> Option<Board> {
-        let on_size = |goal: RowGoal| goal.on(size).ok_or_else(|| format!("the goal has another size than {size}"));
-        self.goal(flags, sides_of(size)).and_then(|goal| self.value("goal", on_size(goal)))
-    }
-
-    /// Reports an unknown name of a goal.
-    fn check_goal_name(&mut self, flags: &BatchFlags) {
-        if flags.goal.as_deref().is_some_and(|goal| !goal.contains(|letter: char| letter.is_ascii_digit())) {
-            self.goal(flags, Sides::default());
-        }
-    }
-
-    fn without_effect(&mut self, flags: &[(&str, bool)], reason: &str) {
-        flags.iter().filter(|(_, is_given)| *is_given).for_each(|(flag, _)| self.report(flag, reason));
-    }
-}
-
 impl Task {
-    /// Parses all flags.
+    /// Checks all flags.
     ///
     /// # Errors
     /// All errors at once, one line each.
     pub(crate) fn of(flags: &BatchFlags) -> Result<Self, Vec<String>> {
-        let mut errors = Errors::default();
-        let task = task(flags, &mut errors);
-        match task {
-            Some(task) if errors.0.is_empty() => Ok(task),
-            _ => Err(errors.0),
+        let output = flags.output.as_deref().unwrap_or("-");
+        let mut reader = FlagReader { flags, output, destination: Destination::named(output), errors: Vec::new() };
+        match reader.task() {
+            Some(task) if reader.errors.is_empty() => Ok(task),
+            _ => Err(reader.errors),
         }
     }
 }
 
-fn task(flags: &BatchFlags, errors: &mut Errors) -> Option<Task> {
-    if let Some(directory) = &flags.verify {
-        check_verify(flags, errors);
-        let sample = errors.value("sample", whole_number(flags.sample.as_deref().unwrap_or("1000"), 0..=u64::MAX));
-        return Some(Task::Verify(directory.into(), sample?));
+/// Reads flags. After an error, reading continues with the value of an absent flag.
+struct FlagReader<'f> {
+    flags: &'f BatchFlags,
+    /// Value of `--output`; the standard output by default.
+    output: &'f str,
+    destination: Destination,
+    errors: Vec<String>,
+}
+
+impl FlagReader<'_> {
+    fn report(&mut self, flag: &str, reason: impl Display) {
+        self.errors.push(format!("--{flag}: {reason}"));
     }
-    errors.without_effect(&[("sample", flags.sample.is_some())], "--verify alone solves a sample: omit it");
-    let format = format(flags, errors);
-    check_output(flags, format, errors);
-    check_source(flags, errors);
-    let boards = match (&flags.input, &flags.random) {
-        (Some(input), None) if Path::new(input).is_dir() => return export(flags, input, format, errors),
-        (Some(input), None) => rows(flags, input, errors),
-        (None, Some(shape)) => recipe(flags, shape, errors),
-        (Some(_), Some(shape)) => {
-            errors.report("random", "boards come from an input or from a recipe, not from both");
-            recipe(flags, shape, errors)
-        }
-        (None, None) => {
-            errors.0.push("there are no boards: name a file, or use `--random 4x4 --count 1000 --seed s`".to_owned());
-            errors.options(flags);
-            limits(flags, errors);
-            None
-        }
-    };
-    match (format, format.and_then(Format::text)) {
-        (Some(_), Some(format)) => Some(Task::Solve(boards?, text_output(flags, format))),
-        (Some(Format::Parquet), _) => {
-            let output = parquet_output(flags);
-            if matches!((&boards, &output), (Some(Boards { source: Source::Rows(_), .. }), ParquetOutput::Directory(_)))
-            {
-                errors.report(
-                    "output",
-                    "the rows of an input become one file: name it, such as labels.parquet. For a data set, solve them \
-                     into a directory without --format, and then write that directory's labels",
-                );
+
+    /// Unwraps a value. An error is collected, and `None` is returned.
+    fn checked<T>(&mut self, flag: &str, value: Result<T, String>) -> Option<T> {
+        value.map_err(|reason| self.report(flag, reason)).ok()
+    }
+
+    /// The value of a flag; `None` if the flag is absent or invalid.
+    fn value<T: Clone>(&mut self, flag: &str, given: Option<&Given<T>>) -> Option<T> {
+        self.checked(flag, given?.clone())
+    }
+
+    /// The value of a flag that must be given.
+    fn required<T: Clone>(&mut self, flag: &str, given: Option<&Given<T>>, example: &str) -> Option<T> {
+        let missing = || Err(format!("is missing, such as {example}"));
+        self.checked(flag, given.cloned().unwrap_or_else(missing))
+    }
+
+    /// Reports the given flags among `flags`.
+    fn without_effect(&mut self, flags: &[&str], reason: &str) {
+        let given: Vec<_> = self.flags.given().collect();
+        flags.iter().filter(|flag| given.contains(flag)).for_each(|flag| self.report(flag, reason));
+    }
+
+    fn task(&mut self) -> Option<Task> {
+        let flags = self.flags;
+        if let Some(directory) = &flags.verify {
+            let others: Vec<_> = flags.given().filter(|flag| *flag != "sample").collect();
+            self.without_effect(&others, "--verify only reads a directory: omit it");
+            if let Some(input) = &flags.input {
+                self.errors.push(format!("{input}: --verify names the directory: omit it"));
             }
-            Some(Task::Parquet(ParquetSource::Boards(Box::new(boards?)), output))
+            let sample = self.value("sample", flags.sample.as_ref()).unwrap_or(1000);
+            return Some(Task::Verify(directory.clone(), sample));
         }
-        _ => store(flags, boards, errors),
-    }
-}
-
-/// Reports flags that have no effect with `--verify`.
-fn check_verify(flags: &BatchFlags, errors: &mut Errors) {
-    let given = [
-        ("random", flags.random.is_some()),
-        ("count", flags.count.is_some()),
-        ("seed", flags.seed.is_some()),
-        ("input-format", flags.input_format.is_some()),
-        ("size", flags.size.is_some()),
-        ("strict", flags.strict),
-        ("goal", flags.goal.is_some()),
-        ("want", flags.want.is_some()),
-        ("board-time", flags.board_time.is_some()),
-        ("board-expanded", flags.board_expanded.is_some()),
-        ("output", flags.output.is_some()),
-        ("format", flags.format.is_some()),
-        ("resume", flags.resume),
-        ("overwrite", flags.overwrite),
-        ("shard", flags.shard.is_some()),
-        ("chunk", flags.chunk.is_some()),
-    ];
-    errors.without_effect(&given, "--verify only reads a directory: omit it");
-    if let Some(input) = &flags.input {
-        errors.0.push(format!("{input}: --verify names the directory: omit it"));
-    }
-}
-
-/// Reports a missing input, flags of a recipe without a recipe, and flags of an input with a recipe.
-fn check_source(flags: &BatchFlags, errors: &mut Errors) {
-    if let Some(input) = flags.input.as_deref().filter(|input| *input != "-" && !Path::new(input).exists()) {
-        errors.0.push(format!("{input}: there is no such file"));
-    }
-    if flags.random.is_none() {
-        let given = [("count", flags.count.is_some()), ("seed", flags.seed.is_some())];
-        errors.without_effect(&given, "random boards need a shape, such as --random 4x4");
-    }
-    if flags.input.is_none() {
-        let given = [
-            ("input-format", flags.input_format.is_some()),
-            ("size", flags.size.is_some() && flags.random.is_some()),
-            ("strict", flags.strict),
-        ];
-        errors.without_effect(&given, "it says how an input is read: name a file");
-    }
-}
-
-/// Creates the task that writes the labels of a directory.
-fn export(flags: &BatchFlags, directory: &str, format: Option<Format>, errors: &mut Errors) -> Option<Task> {
-    check_export(flags, errors);
-    let format = format?;
-    match (format, format.text()) {
-        (_, Some(format)) => Some(Task::Export(directory.into(), text_output(flags, format))),
-        (Format::Parquet, _) => Some(Task::Parquet(ParquetSource::Job(directory.into()), parquet_output(flags))),
-        _ => {
-            let detail = "the labels of a directory are written as text or Parquet: name a file, or use `--format`";
-            errors.report("output", detail);
-            None
+        self.without_effect(&["sample"], "--verify alone solves a sample: omit it");
+        let format = self.format();
+        self.check_output(format);
+        self.check_source();
+        let boards = match (&flags.input, &flags.random) {
+            (Some(input), None) if Path::new(input).is_dir() => return self.export(input, format),
+            (Some(input), None) => self.rows(input),
+            (None, Some(_)) => self.recipe(),
+            (Some(_), Some(_)) => {
+                self.report("random", "boards come from an input or from a recipe, not from both");
+                self.recipe()
+            }
+            (None, None) => {
+                let example = "there are no boards: name a file, or use `--random 4x4 --count 1000 --seed s`";
+                self.errors.push(example.to_owned());
+                self.options();
+                self.limits();
+                None
+            }
+        };
+        match format {
+            Some(Format::Packed) | None => self.store(boards),
+            Some(format) => {
+                let output = self.output_of(format);
+                if let (Some(Boards { source: Source::Rows(_), .. }), Destination::Directory(_)) =
+                    (&boards, &output.destination)
+                {
+                    self.report(
+                        "output",
+                        "the rows of an input become one file: name it, such as labels.parquet. For a data set, solve \
+                         them into a directory without --format, and then write that directory's labels",
+                    );
+                }
+                Some(Task::Write(Labels::Boards(Box::new(boards?)), output))
+            }
         }
     }
-}
 
-/// Value of `--output`; the standard output by default.
-fn output(flags: &BatchFlags) -> &str {
-    flags.output.as_deref().unwrap_or("-")
-}
-
-fn parquet_output(flags: &BatchFlags) -> ParquetOutput {
-    let path = Path::new(output(flags));
-    match Destination::named(output(flags)) {
-        Destination::File(_) if names_directory(flags) || path.extension().is_none() => {
-            ParquetOutput::Directory(path.to_owned())
+    /// Reports a missing input, flags of a recipe without a recipe, and flags of an input with a recipe.
+    fn check_source(&mut self) {
+        let flags = self.flags;
+        if let Some(input) = flags.input.as_deref().filter(|input| *input != "-" && !Path::new(input).exists()) {
+            self.errors.push(format!("{input}: there is no such file"));
         }
-        destination => ParquetOutput::One { destination, overwrites: flags.overwrite },
+        if flags.random.is_none() {
+            self.without_effect(&["count", "seed"], "random boards need a shape, such as --random 4x4");
+        }
+        if flags.input.is_none() {
+            // Without a recipe, the size is the size of the goal.
+            let size = if flags.random.is_some() { "size" } else { "" };
+            self.without_effect(&["input-format", size, "strict"], "it says how an input is read: name a file");
+        }
     }
-}
 
-/// Returns true if the output is a directory, or if its name ends with a slash.
-fn names_directory(flags: &BatchFlags) -> bool {
-    output(flags).ends_with('/') || Path::new(output(flags)).is_dir()
-}
-
-fn text_output(flags: &BatchFlags, format: TextFormat) -> TextOutput {
-    let existing = Existing { resumes: flags.resume, overwrites: flags.overwrite };
-    TextOutput { destination: Destination::named(output(flags)), format, existing }
-}
-
-fn store(flags: &BatchFlags, boards: Option<Boards>, errors: &mut Errors) -> Option<Task> {
-    let shard = match &flags.shard {
-        Some(text) => errors.value("shard", shard(text)),
-        None => Some(Shard::WHOLE),
-    };
-    let chunk = match &flags.chunk {
-        Some(text) => errors.value("chunk", whole_number(text, 1..=MAX_ROWS.into())).map(Some),
-        None => Some(None),
-    };
-    let chunk = chunk?.map(|chunk| chunk as u32);
-    Some(Task::Store { boards: boards?, directory: PathBuf::from(output(flags)), shard: shard?, chunk })
-}
-
-/// Reports flags that do not fit the output. `format` is `None` if the format is invalid.
-fn check_output(flags: &BatchFlags, format: Option<Format>, errors: &mut Errors) {
-    let (resume, overwrite) = (("resume", flags.resume), ("overwrite", flags.overwrite));
-    if format == Some(Format::Packed) {
-        errors.without_effect(&[resume], "a directory always goes on where it ended: omit it");
-        errors.without_effect(&[overwrite], "nothing in a directory is overwritten: name another one");
-        return;
-    }
-    let is_text = format.is_some_and(|format| format.text().is_some());
-    if is_text && names_directory(flags) {
-        errors.report("output", format!("{} is a directory: name a file", output(flags)));
-    }
-    // With an invalid format, only the values of these flags are checked.
-    if format.is_some() {
-        let given = [("shard", flags.shard.is_some()), ("chunk", flags.chunk.is_some())];
-        errors.without_effect(&given, "only a directory of packed labels has chunks: name one with `-o`");
-    }
-    let parquet = "Parquet cannot be continued: solve into a directory, and write Parquet from it";
-    match (format, Destination::named(output(flags))) {
-        (Some(Format::Parquet), _) => errors.without_effect(&[resume], parquet),
-        (_, Destination::File(_)) => {}
-        _ => errors.without_effect(&[resume, overwrite], "a stream has no rows to keep: name a file with `-o`"),
-    }
-}
-
-/// The format from `--format`, or else from the name of the output.
-fn format(flags: &BatchFlags, errors: &mut Errors) -> Option<Format> {
-    let named = flags.format.as_deref().map(|name| errors.value("format", choice(name)));
-    errors.value("output", check_name(output(flags)))?;
-    let destination = Destination::named(output(flags));
-    if let Some(format) = named {
+    /// Creates the task that writes the labels of a directory.
+    fn export(&mut self, directory: &str, format: Option<Format>) -> Option<Task> {
+        self.without_effect(&["size", "strict", "input-format"], "the boards of a directory were read before: omit it");
+        let of_labels = ["goal", "want", "board-time", "board-expanded"];
+        self.without_effect(&of_labels, "the labels of a directory were made before: omit it");
         let format = format?;
-        if format == Format::Packed && !matches!(destination, Destination::File(_)) {
-            errors.report("format", "packed labels are written to a directory: name it with `-o`");
+        if format == Format::Packed {
+            let detail = "the labels of a directory are written as text or Parquet: name a file, or use `--format`";
+            self.report("output", detail);
         }
-        return Some(format);
+        Some(Task::Write(Labels::Job(directory.into()), self.output_of(format)))
     }
-    let path = Path::new(output(flags));
-    match path.extension().and_then(|extension| extension.to_str()) {
-        _ if !matches!(destination, Destination::File(_)) => Some(Format::Ndjson),
-        _ if names_directory(flags) => Some(Format::Packed),
-        Some("ndjson" | "jsonl") => Some(Format::Ndjson),
-        Some("csv") => Some(Format::Csv),
-        Some("parquet") => Some(Format::Parquet),
-        Some(other) => {
-            errors.report("output", format!("the format of `.{other}` is unknown: name it with `--format`"));
-            None
+
+    /// Returns true if the output is a directory, or if its name ends with a slash.
+    fn names_directory(&self) -> bool {
+        self.output.ends_with('/') || Path::new(self.output).is_dir()
+    }
+
+    fn output_of(&self, format: Format) -> Output {
+        let path = Path::new(self.output);
+        let destination = match &self.destination {
+            Destination::File(_)
+                if format == Format::Parquet && (self.names_directory() || path.extension().is_none()) =>
+            {
+                Destination::Directory(path.to_owned())
+            }
+            destination => destination.clone(),
+        };
+        let existing = Existing { resumes: self.flags.resume, overwrites: self.flags.overwrite };
+        Output { destination, format, existing }
+    }
+
+    fn store(&mut self, boards: Option<Boards>) -> Option<Task> {
+        let shard = self.value("shard", self.flags.shard.as_ref()).unwrap_or(Shard::WHOLE);
+        let chunk = self.value("chunk", self.flags.chunk.as_ref());
+        Some(Task::Store { boards: boards?, directory: self.output.into(), shard, chunk })
+    }
+
+    /// Reports flags that do not fit the output. `format` is `None` if the format is invalid.
+    fn check_output(&mut self, format: Option<Format>) {
+        if format == Some(Format::Packed) {
+            self.without_effect(&["resume"], "a directory always goes on where it ended: omit it");
+            self.without_effect(&["overwrite"], "nothing in a directory is overwritten: name another one");
+            return;
         }
-        None => Some(Format::Packed),
+        if matches!(format, Some(Format::Ndjson | Format::Csv)) && self.names_directory() {
+            self.report("output", format!("{} is a directory: name a file", self.output));
+        }
+        // With an invalid format, only the values of these flags are checked.
+        if format.is_some() {
+            let reason = "only a directory of packed labels has chunks: name one with `-o`";
+            self.without_effect(&["shard", "chunk"], reason);
+        }
+        if format == Some(Format::Parquet) {
+            let reason = "Parquet cannot be continued: solve into a directory, and write Parquet from it";
+            self.without_effect(&["resume"], reason);
+        } else if !matches!(self.destination, Destination::File(_)) {
+            self.without_effect(&["resume", "overwrite"], "a stream has no rows to keep: name a file with `-o`");
+        }
+    }
+
+    /// The format from `--format`, or else from the name of the output.
+    fn format(&mut self) -> Option<Format> {
+        let format = self.value("format", self.flags.format.as_ref());
+        self.checked("output", check_name(self.output))?;
+        let is_file = matches!(self.destination, Destination::File(_));
+        if self.flags.format.is_some() {
+            if format == Some(Format::Packed) && !is_file {
+                self.report("format", "packed labels are written to a directory: name it with `-o`");
+            }
+            return format;
+        }
+        match Path::new(self.output).extension().and_then(OsStr::to_str) {
+            _ if !is_file => Some(Format::Ndjson),
+            _ if self.names_directory() => Some(Format::Packed),
+            Some("ndjson" | "jsonl") => Some(Format::Ndjson),
+            Some("csv") => Some(Format::Csv),
+            Some("parquet") => Some(Format::Parquet),
+            Some(other) => {
+                self.report("output", format!("the format of `.{other}` is unknown: name it with `--format`"));
+                None
+            }
+            None => Some(Format::Packed),
+        }
+    }
+
+    fn recipe(&mut self) -> Option<Boards> {
+        let flags = self.flags;
+        let size = self.value("random", flags.random.as_ref());
+        let goal = self.goal_on(size);
+        let count = self.required("count", flags.count.as_ref(), "1e6");
+        let seed = self.required("seed", flags.seed.clone().map(Ok).as_ref(), "s");
+        let (want, limits) = (self.want(), self.limits());
+        if let Some(size) = size.filter(|size| !want.serves(*size)) {
+            self.errors.push(unserved_want(size));
+        }
+        let recipe = Recipe::try_new(goal?, &seed?, count?);
+        let recipe = self.checked("seed", recipe.map_err(|error| error.to_string()));
+        Some(Boards { source: Source::Recipe(recipe?), want, limits })
+    }
+
+    fn rows(&mut self, input: &str) -> Option<Boards> {
+        let flags = self.flags;
+        let file = (input != "-").then(|| PathBuf::from(input));
+        let options = self.options();
+        let extension = file.as_deref().and_then(Path::extension).unwrap_or_default();
+        let by_name = if extension.eq_ignore_ascii_case("csv") { TextFormat::Csv } else { TextFormat::Ndjson };
+        let format = self.value("input-format", flags.input_format.as_ref()).unwrap_or(by_name);
+        let limits = self.limits();
+        let options = RowOptions { limits, ..options? };
+        let want = options.want;
+        let input = RowInput { file, format, options, is_strict: flags.strict };
+        Some(Boards { source: Source::Rows(input), want, limits })
+    }
+
+    /// Options that apply to all rows of an input.
+    fn options(&mut self) -> Option<RowOptions> {
+        let sides = self.value("size", self.flags.size.as_ref()).map_or_else(Sides::default, sides_of);
+        let want = self.want();
+        Some(RowOptions { want, goal: self.goal(sides)?, sides, ..RowOptions::default() })
+    }
+
+    /// The goal; blank-last by default.
+    fn goal(&mut self, sides: Sides) -> Option<RowGoal> {
+        let details =
+            |error: RowError| error.errors.into_iter().map(|error| error.detail).collect::<Vec<_>>().join("; ");
+        let goal = self.flags.goal.as_deref().map(|text| RowGoal::parse(text, sides).map_err(details));
+        self.checked("goal", goal.unwrap_or(Ok(RowOptions::default().goal)))
+    }
+
+    /// The goal on boards of a size. If the size is invalid, only the name of a goal is checked.
+    fn goal_on(&mut self, size: Option<Size>) -> Option<Board> {
+        if let Some(size) = size {
+            let goal = self.goal(sides_of(size))?.on(size);
+            return self.checked("goal", goal.ok_or_else(|| format!("the goal has another size than {size}")));
+        }
+        let goal = self.flags.goal.as_deref().unwrap_or_default();
+        if !goal.contains(|letter: char| letter.is_ascii_digit()) {
+            self.goal(Sides::default());
+        }
+        None
+    }
+
+    fn want(&mut self) -> Want {
+        self.value("want", self.flags.want.as_ref()).unwrap_or_default()
+    }
+
+    fn limits(&mut self) -> RequestedLimits {
+        let time = self.value("board-time", self.flags.board_time.as_ref());
+        RequestedLimits {
+            time,
+            expanded: self.value("board-expanded", self.flags.board_expanded.as_ref()),
+            nodes: None,
+        }
     }
 }
 
@@ -344,79 +336,13 @@ fn check_name(output: &str) -> Result<(), String> {
     }
 }
 
-/// Reports flags that have no effect on the labels of a directory.
-fn check_export(flags: &BatchFlags, errors: &mut Errors) {
-    let of_rows =
-        [("size", flags.size.is_some()), ("strict", flags.strict), ("input-format", flags.input_format.is_some())];
-    errors.without_effect(&of_rows, "the boards of a directory were read before: omit it");
-    let of_labels = [
-        ("goal", flags.goal.is_some()),
-        ("want", flags.want.is_some()),
-        ("board-time", flags.board_time.is_some()),
-        ("board-expanded", flags.board_expanded.is_some()),
-    ];
-    errors.without_effect(&of_labels, "the labels of a directory were made before: omit it");
-}
-
-fn recipe(flags: &BatchFlags, shape: &str, errors: &mut Errors) -> Option<Boards> {
-    let size = errors.value("random", size(shape));
-    let goal = match size {
-        Some(size) => errors.goal_on(flags, size),
-        None => {
-            errors.check_goal_name(flags);
-            None
-        }
-    };
-    let required =
-        |value: &Option<String>, example| value.clone().ok_or_else(|| format!("is missing, such as {example}"));
-    let count = errors.value("count", required(&flags.count, "1e6"));
-    let count = count.and_then(|text| errors.value("count", whole_number(&text, 1..=Recipe::MAX_COUNT)));
-    let seed = errors.value("seed", required(&flags.seed, "s"));
-    let (want, limits) = (want(flags, errors), limits(flags, errors));
-    if let (Some(want), Some(size)) = (want, size)
-        && !want.serves(size)
-    {
-        errors.0.push(unserved_want(size));
-    }
-    let recipe = Recipe::try_new(goal?, &seed?, count?);
-    let recipe = errors.value("seed", recipe.map_err(|error| error.to_string()));
-    Some(Boards { source: Source::Recipe(recipe?), want: want?, limits })
-}
-
 /// The error of a `--want` that is impossible for boards of this size.
 pub(crate) fn unserved_want(size: Size) -> String {
     format!("--want: first moves are known on boards of up to 16 cells, not on {size}")
 }
 
-fn rows(flags: &BatchFlags, input: &str, errors: &mut Errors) -> Option<Boards> {
-    let file = (input != "-").then(|| PathBuf::from(input));
-    let options = errors.options(flags);
-    let extension = file.as_deref().and_then(Path::extension).and_then(OsStr::to_str).unwrap_or_default();
-    let format = match &flags.input_format {
-        Some(name) => errors.value("input-format", choice(name)),
-        None if extension.eq_ignore_ascii_case("csv") => Some(RowsFormat::Csv),
-        None => Some(RowsFormat::Ndjson),
-    };
-    let limits = limits(flags, errors);
-    let options = RowOptions { limits, ..options? };
-    let want = options.want;
-    let input = RowInput { file, is_csv: format? == RowsFormat::Csv, options, is_strict: flags.strict };
-    Some(Boards { source: Source::Rows(input), want, limits })
-}
-
 fn sides_of(size: Size) -> Sides {
     Sides { rows: Some(size.rows()), cols: Some(size.cols()) }
-}
-
-fn want(flags: &BatchFlags, errors: &mut Errors) -> Option<Want> {
-    flags.want.as_deref().map_or(Some(Want::default()), |name| errors.value("want", choice(name)))
-}
-
-fn limits(flags: &BatchFlags, errors: &mut Errors) -> RequestedLimits {
-    let time = flags.board_time.as_deref().map(|text| errors.value("board-time", duration(text)));
-    let expanded = flags.board_expanded.as_deref();
-    let expanded = expanded.map(|text| errors.value("board-expanded", whole_number(text, 1..=u64::MAX)));
-    RequestedLimits { time: time.flatten(), expanded: expanded.flatten(), nodes: None }
 }
 
 #[cfg(test)]
@@ -442,17 +368,17 @@ mod tests {
     fn the_output_chooses_the_format() {
         let boards = "--random 3x3 --count 10 --seed s";
         let format = |output: &str| match of(&format!("{boards} {output}")).unwrap() {
-            Task::Solve(_, TextOutput { format, destination, .. }) => {
+            Task::Write(_, Output { format, destination, .. }) => {
                 (Some(format), matches!(destination, Destination::File(_)))
             }
             Task::Store { .. } => (None, true),
             other => panic!("{other:?}"),
         };
-        assert_eq!(format(""), (Some(TextFormat::Ndjson), false));
-        assert_eq!(format("-o a.jsonl"), (Some(TextFormat::Ndjson), true));
-        assert_eq!(format("-o a.csv"), (Some(TextFormat::Csv), true));
-        assert_eq!(format("-o a.txt --format csv"), (Some(TextFormat::Csv), true));
-        assert_eq!(format("--format csv"), (Some(TextFormat::Csv), false));
+        assert_eq!(format(""), (Some(Format::Ndjson), false));
+        assert_eq!(format("-o a.jsonl"), (Some(Format::Ndjson), true));
+        assert_eq!(format("-o a.csv"), (Some(Format::Csv), true));
+        assert_eq!(format("-o a.txt --format csv"), (Some(Format::Csv), true));
+        assert_eq!(format("--format csv"), (Some(Format::Csv), false));
         for directory in ["-o a", "-o a.b/", "-o a.txt --format packed"] {
             assert_eq!(format(directory), (None, true));
         }
@@ -461,16 +387,17 @@ mod tests {
     #[test]
     fn parquet_is_a_file_or_a_directory() {
         let output = |arguments: &str| match of(arguments).unwrap() {
-            Task::Parquet(source, output) => (matches!(source, ParquetSource::Job(_)), output),
+            Task::Write(labels, output) => (matches!(labels, Labels::Job(_)), output),
             other => panic!("{other:?}"),
         };
         let boards = "--random 3x3 --count 10 --seed s";
-        let one = |destination| ParquetOutput::One { destination, overwrites: false };
-        let file = |path: &str| one(Destination::File(path.into()));
-        let directory = |path: &str| ParquetOutput::Directory(path.into());
+        let existing = Existing { resumes: false, overwrites: false };
+        let to = |destination| Output { destination, format: Format::Parquet, existing };
+        let file = |path: &str| to(Destination::File(path.into()));
+        let directory = |path: &str| to(Destination::Directory(path.into()));
         assert_eq!(output(&format!("{boards} -o a.parquet")), (false, file("a.parquet")));
         assert_eq!(output(&format!("{boards} -o a.pq --format parquet")), (false, file("a.pq")));
-        assert_eq!(output(&format!("{boards} --format parquet")), (false, one(Destination::Standard)));
+        assert_eq!(output(&format!("{boards} --format parquet")), (false, to(Destination::Standard)));
         assert_eq!(output("src -o a.b/ --format parquet"), (true, directory("a.b/")));
         assert_eq!(output("src -o data --format parquet"), (true, directory("data")));
         assert_eq!(output("- -o a.parquet"), (false, file("a.parquet")));
@@ -489,18 +416,21 @@ mod tests {
         assert_eq!((directory, Some(shard), chunk), ("d".into(), Shard::try_new(3, 4), Some(9)));
         assert_eq!(of("--verify d --sample 5"), Ok(Task::Verify("d".into(), 5)));
         let existing = Existing { resumes: false, overwrites: false };
-        let text = TextOutput { destination: Destination::Standard, format: TextFormat::Csv, existing };
-        assert_eq!(of("src --format csv"), Ok(Task::Export("src".into(), text)));
+        let text = Output { destination: Destination::Standard, format: Format::Csv, existing };
+        assert_eq!(of("src --format csv"), Ok(Task::Write(Labels::Job("src".into()), text)));
     }
 
     #[test]
     fn rows_are_read_from_a_file_or_the_standard_input() {
         let rows = |arguments: &str| match of(arguments).unwrap() {
-            Task::Solve(Boards { source: Source::Rows(input), .. }, _) => input,
+            Task::Write(Labels::Boards(boards), _) => match boards.source {
+                Source::Rows(input) => input,
+                other => panic!("{other:?}"),
+            },
             other => panic!("{other:?}"),
         };
-        assert_eq!((rows("-").file, rows("-").is_csv, rows("-").is_strict), (None, false, false));
-        assert!(rows("- --input-format csv --strict").is_csv);
+        assert_eq!((rows("-").file, rows("-").format, rows("-").is_strict), (None, TextFormat::Ndjson, false));
+        assert_eq!(rows("- --input-format csv --strict").format, TextFormat::Csv);
         assert_eq!(rows("Cargo.toml").file, Some("Cargo.toml".into()));
         let sides = Sides { rows: Some(2), cols: Some(3) };
         let RowOptions { sides: given, goal, .. } = rows("- --size 2x3 --goal 1,2,3,4,5,0").options;

@@ -6,7 +6,16 @@ use std::io;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
+use super::values::Format;
 use crate::is_same_file;
+
+/// Where and how to write labels.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Output {
+    pub(crate) destination: Destination,
+    pub(crate) format: Format,
+    pub(crate) existing: Existing,
+}
 
 /// Destination of a sequence of labels.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -17,6 +26,8 @@ pub(crate) enum Destination {
     Stream(PathBuf),
     /// A regular file, which may be missing.
     File(PathBuf),
+    /// The directory of a data set.
+    Directory(PathBuf),
 }
 
 /// How to treat an existing file or an interrupted run.
@@ -48,7 +59,7 @@ impl Destination {
     pub(crate) fn path(&self) -> &Path {
         match self {
             Self::Standard => Path::new("standard output"),
-            Self::Stream(path) | Self::File(path) => path,
+            Self::Stream(path) | Self::File(path) | Self::Directory(path) => path,
         }
     }
 }

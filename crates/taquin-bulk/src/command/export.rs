@@ -5,19 +5,19 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
+use taquin_solver::{Board, Puzzle};
+
+use super::destination::Output;
+use super::ending::{BatchEnding, BatchError};
+use super::line_output::LineOutput;
+use super::unfinished::{InputPosition, Lines, RunIdentity};
+use super::values::Format;
+use super::{EarlyEnd, Session};
 use crate::rows::LabelLines;
 use crate::{
     BatchSolver, InputProblems, JobBoards, JobError, JobSpec, LabelLimits, Recipe, RequestedLimits, Row, RowsEnd,
-    SampledBoards, StoredJob, Want, chunk_size, label_rows, map_in_order,
+    SampledBoards, StoredJob, Want, chunk_size, label_rows,
 };
-use taquin_solver::{Board, Puzzle};
-
-use super::arguments::TextOutput;
-use super::line_output::{LineOutput, Lines};
-use super::rows::EarlyEnd;
-use super::unfinished::RunIdentity;
-use super::values::TextFormat;
-use super::{BatchEnding, BatchError, Session};
 
 /// A row of a recipe or of a job.
 pub(crate) struct IndexedRow<'r> {
@@ -29,7 +29,7 @@ pub(crate) struct IndexedRow<'r> {
 }
 
 /// Sink of rows.
-pub(crate) type IndexedRowSink<'t> = dyn FnMut(&IndexedRow<'_>) + 't;
+type IndexedRowSink<'t> = dyn FnMut(&IndexedRow<'_>) + 't;
 
 /// Passes the rows with these indices to a sink, in order.
 type MakeRows<'s> = dyn Fn(Range<u64>, &mut IndexedRowSink<'_>) -> Result<(), EarlyEnd> + Sync + 's;
@@ -43,8 +43,8 @@ pub(crate) struct IndexedRows<'s> {
 }
 
 impl IndexedRows<'_> {
-    /// Divides the rows into ranges, passes each range to `work` on all threads, and passes the results to `sink` in
-    /// order. Returns false if cancelled.
+    /// Divides the rows into ranges. Collects the rows of each range by `take` into a value of `new`, on all threads, and
+    /// passes the values to `sink` in order.
     ///
     /// # Errors
     /// [`BatchError`].
@@ -52,20 +52,18 @@ impl IndexedRows<'_> {
         &self,
         session: &Session<'_>,
         rows: Range<u64>,
-        work: impl Fn(&mut dyn FnMut(&mut IndexedRowSink<'_>) -> Result<(), EarlyEnd>) -> Result<T, EarlyEnd> + Sync,
-        mut sink: impl FnMut(T) -> Result<(), BatchError>,
-    ) -> Result<bool, BatchError> {
+        new: impl Fn() -> T + Sync,
+        take: impl Fn(&IndexedRow<'_>, &mut T) + Sync,
+        sink: impl FnMut(T) -> Result<(), BatchError>,
+    ) -> Result<BatchEnding, BatchError> {
         let starts = (rows.start..rows.end).step_by(self.range_rows as usize);
         let ranges = starts.map(|start| start..(start + self.range_rows).min(rows.end));
-        let ranges = ranges.take_while(|_| !session.is_cancelled());
-        let make = |range: Range<u64>| work(&mut |take| (self.make)(range.clone(), take));
-        match map_in_order(session.resources.threads, ranges, make, |done: Result<T, EarlyEnd>| {
-            sink(done?).map_err(EarlyEnd::Failed)
-        }) {
-            Err(EarlyEnd::Failed(error)) => Err(error),
-            Err(EarlyEnd::Cancelled) => Ok(false),
-            Ok(()) => Ok(!session.is_cancelled()),
-        }
+        let make = |range: Range<u64>| {
+            let mut made = new();
+            (self.make)(range, &mut |row| take(row, &mut made))?;
+            Ok(made)
+        };
+        session.map_in_order(ranges, make, sink)
     }
 }
 
@@ -107,13 +105,9 @@ impl Session<'_> {
             let row = labelled.into_row().map_err(JobError::from)?;
             self.progress.count(row.length());
             take(&IndexedRow { index, board: puzzle.as_ref().map(Puzzle::start), row: &row, reason: None });
-            Ok(())
+            Ok::<_, BatchError>(())
         });
-        match end {
-            Ok(RowsEnd::Exhausted) => Ok(()),
-            Ok(RowsEnd::Cancelled) => Err(EarlyEnd::Cancelled),
-            Err(error) => Err(EarlyEnd::Failed(error)),
-        }
+        if end? == RowsEnd::Exhausted { Ok(()) } else { Err(EarlyEnd::Cancelled) }
     }
 
     /// Opens a job, and checks that all parts exist.
@@ -153,19 +147,16 @@ impl Session<'_> {
         if self.is_cancelled() {
             return Err(EarlyEnd::Cancelled);
         }
-        let failed = |error: JobError| EarlyEnd::Failed(error.into());
-        let (part, _) = job.part(chunk).map_err(failed)?.ok_or(EarlyEnd::Cancelled)?;
+        let (part, _) = job.part(chunk)?.ok_or(EarlyEnd::Cancelled)?;
         let of_chunk = job.spec().boards_of(chunk);
-        let puzzles = job.boards(of_chunk.clone()).map_err(failed)?;
+        let puzzles = job.boards(of_chunk.clone())?;
         for ((index, puzzle), row) in of_chunk.zip(puzzles).zip(part.rows()) {
             if !indices.contains(&index) {
                 continue;
             }
             self.progress.count(row.length());
             let reason = match row {
-                Row::Invalid => {
-                    problems.of(job.files(), index).map_err(|error| failed(job.file_error("input", error)))?
-                }
+                Row::Invalid => problems.of(job.files(), index).map_err(|error| job.file_error("input", error))?,
                 _ => None,
             };
             take(&IndexedRow { index, board: puzzle.as_ref().map(Puzzle::start), row: &row, reason });
@@ -181,54 +172,23 @@ impl Session<'_> {
         &self,
         rows: &IndexedRows<'_>,
         run: RunIdentity,
-        output: &TextOutput,
+        output: &Output,
     ) -> Result<BatchEnding, BatchError> {
         let JobSpec { boards, want, limits, .. } = &rows.spec;
-        let format = |format| LabelLines::new(boards.goal().size(), *want, *limits, format == TextFormat::Csv);
-        let (lines, problems) = (format(output.format), format(TextFormat::Ndjson));
-        let mut file = LineOutput::open(output, run)?;
-        let mut position = file.position();
-        self.progress.total.store(boards.count(), Ordering::Relaxed);
+        let json = LabelLines::new(boards.goal().size(), *want, *limits, false);
+        let csv = (output.format == Format::Csv).then(|| LabelLines::columns(boards.goal().size(), *want, *limits));
+        let mut file = LineOutput::open(output, run, csv.as_ref())?;
+        let (position, count) = (file.position(), boards.count());
+        self.progress.total.store(count, Ordering::Relaxed);
         self.progress.note_resumed(position.rows, position.failed);
-        let mut header = Lines::default();
-        if file.is_empty() {
-            lines.header(&mut header.rows);
-        }
-        let written = file.write(&header, &position).and_then(|()| {
-            let work = |make: &mut dyn FnMut(&mut IndexedRowSink<'_>) -> Result<(), EarlyEnd>| {
-                let mut out = Lines::default();
-                make(&mut |row| append(row, &lines, &problems, &mut out))?;
-                Ok(out)
-            };
-            let first = position.rows.min(boards.count());
-            self.shown(|| {
-                rows.each_range(self, first..boards.count(), work, |made| {
-                    position.rows += made.count;
-                    position.failed += made.failed;
-                    file.write(&made, &position)
-                })
-            })
-        });
-        let finished = file.finish(matches!(written, Ok(true)));
-        let is_whole = written?;
-        finished.map(|()| if is_whole { self.end() } else { BatchEnding::Cancelled })
-    }
-}
-
-/// Appends the lines of a row. For CSV, the problem goes to a file of its own.
-fn append(row: &IndexedRow<'_>, lines: &LabelLines, problems: &LabelLines, out: &mut Lines) {
-    let IndexedRow { index, board, row, reason } = row;
-    out.count += 1;
-    let has_label = matches!(row, Row::Solved(_));
-    out.failed += u64::from(!has_label);
-    if has_label || lines.is_csv() {
-        lines.write(*index, *board, row, &mut out.rows);
-    }
-    if !has_label {
-        let out = if lines.is_csv() { &mut out.problems } else { &mut out.rows };
-        match reason {
-            Some(reason) => out.extend_from_slice(reason),
-            None => problems.write(*index, *board, row, out),
-        }
+        let take = |row: &IndexedRow<'_>, lines: &mut Lines| {
+            lines.append(csv.as_ref(), row.board, row.row.label(), |out| match &row.reason {
+                Some(reason) => out.extend_from_slice(reason),
+                None => json.write(row.index, row.board, row.row, out),
+            });
+        };
+        let sink = |lines: Lines| file.write(&lines, &InputPosition::default());
+        let end = self.shown(|| rows.each_range(self, position.rows.min(count)..count, Lines::default, take, sink));
+        file.finish(end)
     }
 }

@@ -13,13 +13,14 @@ use taquin_solver::Board;
 
 use super::ending::BatchError;
 use super::unfinished::InputPosition;
+use super::values::TextFormat;
 
 /// An input of rows, and how to read them.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct RowInput {
     /// `None` for the standard input.
     pub(crate) file: Option<PathBuf>,
-    pub(crate) is_csv: bool,
+    pub(crate) format: TextFormat,
     pub(crate) options: RowOptions,
     /// True to stop at the first faulty row.
     pub(crate) is_strict: bool,
@@ -89,7 +90,7 @@ impl RowInput {
         let source = Box::new(BufReader::with_capacity(ChunkBytes::MAX, source));
         let mut source = ChunkReader { source, position: InputPosition::default() };
         let (mut peeked, mut format) = (VecDeque::new(), RowFormat::Json);
-        if self.is_csv {
+        if self.format == TextFormat::Csv {
             let first = source.line().map_err(error)?;
             let wrong = |reason| error(io::Error::new(ErrorKind::InvalidData, reason));
             let text = first.as_ref().map_or(&[][..], |chunk| &chunk.bytes);
@@ -281,7 +282,8 @@ mod tests {
     fn open(text: &str, is_csv: bool) -> OpenInput {
         let path = std::env::temp_dir().join(format!("taquin-input-{:x}", getrandom::u64().unwrap()));
         std::fs::write(&path, text).unwrap();
-        let input = RowInput { file: Some(path.clone()), is_csv, options: RowOptions::default(), is_strict: false };
+        let format = if is_csv { TextFormat::Csv } else { TextFormat::Ndjson };
+        let input = RowInput { file: Some(path.clone()), format, options: RowOptions::default(), is_strict: false };
         let open = input.open().unwrap();
         std::fs::remove_file(path).unwrap();
         open

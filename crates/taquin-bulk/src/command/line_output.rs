@@ -4,54 +4,50 @@ use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use super::arguments::TextOutput;
 use super::console::{counted, say};
-use super::destination::Destination;
-use super::ending::BatchError;
-use super::unfinished::{FileOutput, InputPosition, Position, RunIdentity, Unfinished};
+use super::destination::{Destination, Output};
+use super::ending::{BatchEnding, BatchError};
+use super::unfinished::{InputPosition, Lines, Position, RunIdentity, Unfinished};
+use crate::CsvColumns;
 
 pub(crate) enum LineOutput {
     /// The standard output, a pipe or a device. The first problems are printed.
-    Stream { path: PathBuf, writer: Box<dyn Write>, is_empty: bool, problems: u64 },
+    Stream { path: PathBuf, writer: Box<dyn Write>, problems: u64 },
     /// A file.
     File(Box<Unfinished>),
-}
-
-/// Lines of rows, lines of separate problems, and counts of the rows.
-#[derive(Debug, Default)]
-pub(crate) struct Lines {
-    pub(crate) rows: Vec<u8>,
-    pub(crate) problems: Vec<u8>,
-    pub(crate) count: u64,
-    /// Rows without a label.
-    pub(crate) failed: u64,
 }
 
 /// Maximum printed problems.
 const PRINTED: u64 = 20;
 
-pub(crate) fn file_output<'a>(output: &TextOutput, path: &'a Path) -> FileOutput<'a> {
-    FileOutput { path, format: output.format, existing: output.existing }
-}
-
 impl LineOutput {
-    /// Opens an output.
+    /// Opens an output. A new CSV file begins with the header.
     ///
     /// # Errors
     /// See [`Unfinished::open`].
-    pub(crate) fn open(output: &TextOutput, run: RunIdentity) -> Result<Self, BatchError> {
-        let path = output.destination.path().to_owned();
-        let writer: Box<dyn Write> = match &output.destination {
-            Destination::File(path) => {
-                return Ok(Self::File(Box::new(Unfinished::open(&file_output(output, path), run)?)));
-            }
-            Destination::Standard => Box::new(io::stdout()),
-            Destination::Stream(path) => {
+    pub(crate) fn open(output: &Output, run: RunIdentity, csv: Option<&CsvColumns>) -> Result<Self, BatchError> {
+        let path = output.destination.path();
+        let mut file = match &output.destination {
+            Destination::File(path) => Self::File(Box::new(Unfinished::open(path, output, run)?)),
+            Destination::Standard => Self::stream(path, io::stdout()),
+            _ => {
                 let file = OpenOptions::new().write(true).open(path);
-                Box::new(file.map_err(|source| BatchError::File { path: path.clone(), source })?)
+                Self::stream(path, file.map_err(|source| BatchError::File { path: path.to_owned(), source })?)
             }
         };
-        Ok(Self::Stream { path, writer, is_empty: true, problems: 0 })
+        let is_new = if let Self::File(file) = &file { file.is_empty() } else { true };
+        if let Some(columns) = csv.filter(|_| is_new) {
+            let mut header = Lines::default();
+            columns.header(&mut header.rows);
+            if let Err(error) = file.write(&header, &InputPosition::default()) {
+                return file.end(false).and(Err(error));
+            }
+        }
+        Ok(file)
+    }
+
+    fn stream(path: &Path, writer: impl Write + 'static) -> Self {
+        Self::Stream { path: path.to_owned(), writer: Box::new(writer), problems: 0 }
     }
 
     /// Position after the rows of the resumed run.
@@ -67,41 +63,37 @@ impl LineOutput {
         if let Self::File(file) = self { file.check_input(input) } else { Ok(()) }
     }
 
-    /// Returns true if no header is written yet.
-    pub(crate) fn is_empty(&self) -> bool {
-        match self {
-            Self::Stream { is_empty, .. } => *is_empty,
-            Self::File(file) => file.is_empty(),
-        }
-    }
-
-    /// Appends lines, and advances the run to `position`.
+    /// Appends lines. `input` is the position in the input after the rows.
     ///
     /// # Errors
     /// [`BatchError::File`].
-    pub(crate) fn write(&mut self, lines: &Lines, position: &Position) -> Result<(), BatchError> {
+    pub(crate) fn write(&mut self, lines: &Lines, input: &InputPosition) -> Result<(), BatchError> {
         match self {
-            Self::File(file) => file.write(&lines.rows, &lines.problems, position),
-            Self::Stream { path, writer, is_empty, problems } => {
-                let each = lines.problems.split_inclusive(|byte| *byte == b'\n');
-                for line in each {
+            Self::File(file) => file.write(lines, input),
+            Self::Stream { path, writer, problems } => {
+                for line in lines.problems.split_inclusive(|byte| *byte == b'\n') {
                     if *problems < PRINTED {
                         say(String::from_utf8_lossy(line).trim_end());
                     }
                     *problems += 1;
                 }
-                *is_empty &= lines.rows.is_empty();
                 let written = writer.write_all(&lines.rows).and_then(|()| writer.flush());
                 written.map_err(|source| BatchError::File { path: path.clone(), source })
             }
         }
     }
 
-    /// Ends the output. A complete file is renamed to its final name; an incomplete file is kept for a resumption.
+    /// Ends the output, and returns the ending of the run. A complete file is renamed to its final name; an incomplete
+    /// file is kept for a resumption.
     ///
     /// # Errors
-    /// [`BatchError::File`].
-    pub(crate) fn finish(self, is_whole: bool) -> Result<(), BatchError> {
+    /// The error of the run, or else [`BatchError::File`].
+    pub(crate) fn finish(self, end: Result<BatchEnding, BatchError>) -> Result<BatchEnding, BatchError> {
+        let finished = self.end(matches!(end, Ok(BatchEnding::Clean | BatchEnding::RowsFailed)));
+        end.and_then(|end| finished.map(|()| end))
+    }
+
+    fn end(self, is_whole: bool) -> Result<(), BatchError> {
         match self {
             Self::Stream { problems, .. } => {
                 if problems > PRINTED {

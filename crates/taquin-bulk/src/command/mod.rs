@@ -13,7 +13,7 @@ mod hashed_file;
 mod input;
 mod line_output;
 mod own_input;
-#[cfg_attr(not(feature = "parquet"), path = "no_parquet.rs")]
+#[cfg(feature = "parquet")]
 mod parquet;
 mod rows;
 mod run_identity;
@@ -30,15 +30,18 @@ use std::thread;
 use taquin_solver::Board;
 use taquin_solver::heuristic::Tier;
 
-use self::arguments::{Boards, ParquetOutput, Source, Task};
+use self::arguments::{Boards, Labels, Source, Task};
 use self::console::{ProgressDisplay, say};
-use self::destination::Destination;
+use self::destination::{Destination, Output};
 pub use self::ending::{BatchEnding, BatchError};
+use self::export::IndexedRows;
 pub use self::flags::BatchFlags;
-use self::line_output::file_output;
-use self::unfinished::Unfinished;
+use self::unfinished::{RunIdentity, Unfinished};
+use self::values::Format;
 pub use self::values::{parse_duration, with_unit};
-use crate::{LabelControl, LabelLimits, OutputLock, Progress, RequestedLimits, Resources, Want};
+use crate::{
+    JobError, LabelControl, LabelLimits, OutputLock, Progress, RequestedLimits, Resources, Want, map_in_order,
+};
 
 /// Resources and progress of a batch.
 pub struct Session<'a> {
@@ -56,6 +59,24 @@ pub struct Session<'a> {
 pub struct Batch {
     task: Task,
     _output: Option<OutputLock>,
+}
+
+/// Why work ends before its rows do.
+enum EarlyEnd {
+    Cancelled,
+    Failed(BatchError),
+}
+
+impl From<BatchError> for EarlyEnd {
+    fn from(error: BatchError) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl From<JobError> for EarlyEnd {
+    fn from(error: JobError) -> Self {
+        Self::Failed(error.into())
+    }
 }
 
 /// All errors of the flags of a batch, one line each.
@@ -120,24 +141,43 @@ impl<'a> Session<'a> {
 
     fn run(&self, task: Task) -> Result<BatchEnding, BatchError> {
         match task {
-            Task::Solve(Boards { source: Source::Recipe(recipe), want, limits }, output) => {
-                let rows = self.recipe_rows(&recipe, want, limits);
-                let run = self.identity_of_recipe(&recipe, (want, limits), output.format);
-                self.write_lines(&rows, run, &output)
+            Task::Write(_, output) if output.format == Format::Parquet && !cfg!(feature = "parquet") => {
+                let reason = "this build has no Parquet: build with `--features parquet`, or use the container image";
+                Err(BatchError::Arguments(vec![format!("--format: {reason}")]))
             }
-            Task::Solve(Boards { source: Source::Rows(input), want, limits }, output) => {
-                self.solve_rows(&input, want, limits, &output)
-            }
-            Task::Store { boards: Boards { source, want, limits }, directory, shard, chunk } => {
-                self.store(&source, (want, limits), &directory, (shard, chunk))
-            }
-            Task::Export(directory, output) => {
+            Task::Write(Labels::Boards(boards), output) => self.write_boards(&boards, &output),
+            Task::Write(Labels::Job(directory), output) => {
                 let job = self.open_complete(&directory)?;
-                let run = self.identity_of_job(&job, output.format);
-                self.write_lines(&self.job_rows(&job), run, &output)
+                self.write_indexed(&self.job_rows(&job), self.identity_of_job(&job, output.format), &output)
             }
-            Task::Parquet(source, output) => self.write_parquet(&source, &output),
+            Task::Store { boards, directory, shard, chunk } => self.store(&boards, &directory, (shard, chunk)),
             Task::Verify(directory, sample) => self.verify(&directory, sample),
+        }
+    }
+
+    fn write_boards(&self, boards: &Boards, output: &Output) -> Result<BatchEnding, BatchError> {
+        match &boards.source {
+            Source::Recipe(recipe) => {
+                let rows = self.recipe_rows(recipe, boards.want, boards.limits);
+                let run = self.identity_of_recipe(recipe, (boards.want, boards.limits), output.format);
+                self.write_indexed(&rows, run, output)
+            }
+            #[cfg(feature = "parquet")]
+            Source::Rows(input) if output.format == Format::Parquet => self.write_input(input, boards, output),
+            Source::Rows(input) => self.solve_rows(input, boards, output),
+        }
+    }
+
+    fn write_indexed(
+        &self,
+        rows: &IndexedRows<'_>,
+        run: RunIdentity,
+        output: &Output,
+    ) -> Result<BatchEnding, BatchError> {
+        match output.format {
+            #[cfg(feature = "parquet")]
+            Format::Parquet => self.write_parquet(rows, output),
+            _ => self.write_lines(rows, run, output),
         }
     }
 
@@ -169,6 +209,24 @@ impl<'a> Session<'a> {
         .inspect(|_| say(display.summary()))
     }
 
+    /// Calls `work` on the items of `source`, on all threads, and `sink` on the results, in order.
+    fn map_in_order<I: Send, T: Send>(
+        &self,
+        source: impl Iterator<Item = I> + Send,
+        work: impl Fn(I) -> Result<T, EarlyEnd> + Sync,
+        mut sink: impl FnMut(T) -> Result<(), BatchError>,
+    ) -> Result<BatchEnding, BatchError> {
+        let source = source.take_while(|_| !self.is_cancelled());
+        let sink = |done: Result<T, EarlyEnd>| sink(done?).map_err(EarlyEnd::Failed);
+        match map_in_order(self.resources.threads, source, work, sink) {
+            Err(EarlyEnd::Failed(error)) => Err(error),
+            Err(EarlyEnd::Cancelled) => Ok(BatchEnding::Cancelled),
+            Ok(()) if self.is_cancelled() => Ok(BatchEnding::Cancelled),
+            Ok(()) => Ok(self.end()),
+        }
+    }
+
+    /// The ending of work that was not cancelled.
     fn end(&self) -> BatchEnding {
         let has_failed = self.progress.failed.load(Ordering::Relaxed) > 0;
         if has_failed { BatchEnding::RowsFailed } else { BatchEnding::Clean }
@@ -191,19 +249,12 @@ impl Task {
     /// # Errors
     /// The path of the store in use.
     fn lock_output(&self) -> Result<Option<OutputLock>, PathBuf> {
-        let of_file = |destination: &Destination| match destination {
-            Destination::File(path) => Some(OutputLock::of_file(path)),
-            Destination::Standard | Destination::Stream(_) => None,
-        };
         match self {
-            Self::Solve(_, output) | Self::Export(_, output) => of_file(&output.destination),
-            Self::Parquet(_, ParquetOutput::One { destination, .. }) => of_file(destination),
-            Self::Store { directory: path, .. } | Self::Parquet(_, ParquetOutput::Directory(path)) => {
-                Some(OutputLock::of_directory(path))
-            }
-            Self::Verify(..) => None,
+            Self::Write(_, Output { destination: Destination::File(path), .. }) => OutputLock::of_file(path).map(Some),
+            Self::Write(_, Output { destination: Destination::Directory(path), .. })
+            | Self::Store { directory: path, .. } => OutputLock::of_directory(path).map(Some),
+            Self::Write(..) | Self::Verify(..) => Ok(None),
         }
-        .transpose()
     }
 
     /// Rejects outputs that would be lost, before any search.
@@ -212,11 +263,14 @@ impl Task {
     /// See [`Unfinished::check`].
     fn check_existing(&self) -> Result<(), BatchError> {
         match self {
-            Self::Solve(_, output) | Self::Export(_, output) => match &output.destination {
-                Destination::File(path) => Unfinished::check(&file_output(output, path)),
-                Destination::Standard | Destination::Stream(_) => Ok(()),
+            #[cfg(feature = "parquet")]
+            Self::Write(_, output) if output.format == Format::Parquet => output.check_parquet(),
+            #[cfg(not(feature = "parquet"))]
+            Self::Write(_, output) if output.format == Format::Parquet => Ok(()),
+            Self::Write(_, output) => match &output.destination {
+                Destination::File(path) => Unfinished::check(path, output),
+                _ => Ok(()),
             },
-            Self::Parquet(_, output) => output.check_existing(),
             Self::Store { .. } | Self::Verify(..) => Ok(()),
         }
     }
@@ -224,12 +278,12 @@ impl Task {
     fn resumption(&self) -> Option<Resumption> {
         match self {
             Self::Store { .. } => Some(Resumption::SameCommand),
-            Self::Solve(_, output) | Self::Export(_, output) => match output.destination {
+            Self::Write(_, output) if output.format != Format::Parquet => match output.destination {
                 Destination::File(_) if output.existing.resumes => Some(Resumption::SameCommand),
                 Destination::File(_) => Some(Resumption::WithResume),
                 _ => None,
             },
-            Self::Parquet(..) | Self::Verify(..) => None,
+            Self::Write(..) | Self::Verify(..) => None,
         }
     }
 }

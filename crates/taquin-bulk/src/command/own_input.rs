@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use crate::{canonical, is_same_file};
 
-use super::arguments::{Boards, ParquetOutput, ParquetSource, Source, Task, TextOutput};
-use super::destination::{Destination, metadata_of, problems_of};
+use super::arguments::{Labels, Source, Task};
+use super::destination::{Destination, Output, metadata_of, problems_of};
 use super::unfinished_folder::{FILES, folder_of};
 
 /// Returns true if both are the same regular file. A terminal or a pipe can be read and written at once.
@@ -21,43 +21,39 @@ impl Task {
     /// # Errors
     /// The message for the flag.
     pub(crate) fn check_output(&self) -> Result<(), String> {
-        let (source, destination) = match self {
-            Self::Solve(Boards { source, .. }, TextOutput { destination, .. }) => (source, destination),
-            Self::Parquet(ParquetSource::Boards(boards), ParquetOutput::One { destination, .. }) => {
-                (&boards.source, destination)
-            }
-            Self::Export(job, TextOutput { destination, .. })
-            | Self::Parquet(ParquetSource::Job(job), ParquetOutput::One { destination, .. }) => {
+        let Self::Write(labels, Output { destination, .. }) = self else { return Ok(()) };
+        let output = destination.path();
+        let input = match labels {
+            Labels::Boards(boards) => match &boards.source {
+                Source::Rows(input) => input,
+                Source::Recipe(_) => return Ok(()),
+            },
+            Labels::Job(job) => {
                 let is_of_job = match destination {
                     Destination::Standard => is_file_of(job, &metadata_of(io::stdout())),
                     Destination::Stream(_) => false,
-                    Destination::File(path) => is_below(path, job),
+                    Destination::File(path) | Destination::Directory(path) => is_below(path, job),
                 };
-                return if is_of_job { Err(of_job(destination.path())) } else { Ok(()) };
+                let reason = || format!("--output: {} is a file of the job: write to another place", output.display());
+                return if is_of_job { Err(reason()) } else { Ok(()) };
             }
-            Self::Parquet(ParquetSource::Job(job), ParquetOutput::Directory(path)) if is_below(path, job) => {
-                return Err(of_job(path));
-            }
-            _ => return Ok(()),
         };
-        let Source::Rows(input) = source else { return Ok(()) };
         let read = || match &input.file {
             Some(file) => fs::metadata(file).ok(),
             None => metadata_of(io::stdin()),
         };
         let is_input = match destination {
             Destination::Standard => are_one_file(read(), metadata_of(io::stdout())),
-            Destination::Stream(_) => false,
+            Destination::Stream(_) | Destination::Directory(_) => false,
             Destination::File(path) => {
                 let is_in_folder = input.file.as_ref().is_some_and(|file| is_below(file, &folder_of(path)));
                 is_in_folder || written(path).any(|path| are_one_file(read(), fs::metadata(path).ok()))
             }
         };
-        if !is_input {
-            return Ok(());
-        }
-        let (input, output) = (input.path(), destination.path());
-        Err(format!("--output: {} is the input {}: write to another file", output.display(), input.display()))
+        let input = input.path();
+        let reason =
+            || format!("--output: {} is the input {}: write to another file", output.display(), input.display());
+        if is_input { Err(reason()) } else { Ok(()) }
     }
 }
 
@@ -77,9 +73,4 @@ fn is_below(path: &Path, folder: &Path) -> bool {
 fn is_file_of(job: &Path, open: &Option<Metadata>) -> bool {
     let folders = ["", "parts", "input"].iter().filter_map(|folder| fs::read_dir(job.join(folder)).ok());
     folders.flatten().flatten().any(|entry| are_one_file(open.clone(), fs::metadata(entry.path()).ok()))
-}
-
-/// The message for an output in the directory of the exported job.
-fn of_job(output: &Path) -> String {
-    format!("--output: {} is a file of the job: write to another place", output.display())
 }

@@ -6,55 +6,28 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use crate::rows::{InputRow, LabelLines, RowReader, goal_mismatch, other_goal, row_json, stored_problem, unserved};
-use crate::{
-    BatchSolver, CsvColumns, Directory, Files, InputProblemsWriter, InputRecord, InputWriter, JobError, Label,
-    LabelError, LabelLimits, LabelledRow, LoadedTables, RequestedLimits, Row, RowError, RowsEnd, Want, label_rows,
-    map_in_order,
-};
 use taquin_solver::{Board, Puzzle, Size};
 
-use super::arguments::TextOutput;
+use super::arguments::Boards;
 use super::console::{counted, say};
+use super::destination::Output;
+use super::ending::{BatchEnding, BatchError};
 use super::input::{ChunkBytes, LineChunk, OpenInput, RowInput, no_rows};
-use super::line_output::{LineOutput, Lines};
-use super::unfinished::InputPosition;
-use super::values::TextFormat;
-use super::{BatchEnding, BatchError, Session};
-
-/// Format of the output, with the columns of CSV.
-#[derive(Clone, Copy)]
-pub(crate) enum RowLines {
-    Ndjson,
-    /// Boards of one size. Problems are written to a file of their own.
-    Csv(CsvColumns),
-}
-
-/// Result of a chunk.
-struct LabelledChunk {
-    lines: Lines,
-    /// Position in the input after the last row of `lines`.
-    end: InputPosition,
-    /// Line and cause of the faulty row at which a strict input stops.
-    fault: Option<(u64, String)>,
-}
+use super::line_output::LineOutput;
+use super::unfinished::{InputPosition, Lines};
+use super::values::Format;
+use super::{EarlyEnd, Session};
+use crate::rows::{InputRow, LabelLines, RowReader, goal_mismatch, other_goal, row_json, stored_problem, unserved};
+use crate::{
+    BatchSolver, Directory, Files, InputProblemsWriter, InputRecord, InputWriter, JobError, Label, LabelError,
+    LabelLimits, LabelledRow, LoadedTables, RequestedLimits, RowError, RowsEnd, Want, label_rows,
+};
 
 /// A row of an input that a directory stores.
 struct StoredRow {
     line: u64,
     id: Option<Vec<u8>>,
     puzzle: Result<Puzzle, Box<RowError>>,
-}
-
-pub(crate) enum EarlyEnd {
-    Cancelled,
-    Failed(BatchError),
-}
-
-impl From<BatchError> for EarlyEnd {
-    fn from(error: BatchError) -> Self {
-        Self::Failed(error)
-    }
 }
 
 impl Session<'_> {
@@ -65,58 +38,44 @@ impl Session<'_> {
     pub(crate) fn solve_rows(
         &self,
         input: &RowInput,
-        want: Want,
-        limits: RequestedLimits,
-        output: &TextOutput,
+        boards: &Boards,
+        output: &Output,
     ) -> Result<BatchEnding, BatchError> {
+        let Boards { want, limits, .. } = *boards;
         let mut open = input.open()?;
-        let lines = match output.format {
-            TextFormat::Ndjson => RowLines::Ndjson,
-            TextFormat::Csv => RowLines::Csv(LabelLines::columns(open.first_goal()?.size(), want, limits)),
+        let csv = match output.format {
+            Format::Csv => Some(LabelLines::columns(open.first_goal()?.size(), want, limits)),
+            _ => None,
         };
-        let mut file = LineOutput::open(output, self.identity_of_rows(input, output.format))?;
-        let mut position = file.position();
+        let mut file = LineOutput::open(output, self.identity_of_rows(input, output.format), csv.as_ref())?;
+        let position = file.position();
         open.skip_to(position.input.lines)?;
-        position.input = open.position();
-        file.check_input(&position.input)?;
+        file.check_input(&open.position())?;
         self.progress.note_resumed(position.rows, position.failed);
-        if let (RowLines::Csv(columns), true) = (lines, file.is_empty()) {
-            let mut header = Lines::default();
-            columns.header(&mut header.rows);
-            file.write(&header, &position)?;
-        }
-        let size = if let RowLines::Csv(columns) = lines { Some(columns.size) } else { None };
-        let (limits, is_strict) = (self.label_limits(limits), input.is_strict);
-        let labeller = Labeller { session: self, want, limits, lines, size, is_strict };
-        let label = |chunk: &LineChunk, reader: &RowReader| labeller.label_chunk(chunk, reader);
-        let sink = |chunk: LabelledChunk| {
-            position.rows += chunk.lines.count;
-            position.failed += chunk.lines.failed;
-            position.input = chunk.end;
-            file.write(&chunk.lines, &position)?;
-            chunk.fault.map_or(Ok(()), |fault| Err(input.faulty_row(fault).into()))
+        let take = |line, id: Option<&[u8]>, outcome: &RowOutcome, lines: &mut Lines| {
+            let label = outcome.as_ref().map(|(_, label)| label).map_err(|problem| &**problem);
+            let board = outcome.as_ref().ok().map(|(puzzle, _)| puzzle.start());
+            lines.append(csv.as_ref(), board, label.ok(), |out| row_json(line, id, label, want, out));
         };
-        let end = self.shown(|| match self.chunks(open, label, sink)? {
-            BatchEnding::Clean if self.progress.end_of_input() == 0 => Err(no_rows(input.path())),
-            end => Ok(end),
+        let labeller = Labeller::new(self, input, (want, limits), csv.map(|columns| columns.size));
+        let end = self.shown(|| {
+            let end = labeller.label(open, Lines::default, take, |lines, end| file.write(&lines, &end))?;
+            let is_empty = end == BatchEnding::Clean && self.progress.end_of_input() == 0;
+            if is_empty { Err(no_rows(input.path())) } else { Ok(end) }
         });
         // Rows that were written before a failure remain.
-        let is_whole = matches!(end, Ok(BatchEnding::Clean | BatchEnding::RowsFailed));
-        let finished = file.finish(is_whole);
-        let end = end?;
-        finished.map(|()| end)
+        file.finish(end)
     }
 
     /// Passes the chunks of an input to `work` on all threads, and the results to `sink` in order.
-    pub(crate) fn chunks<T: Send>(
+    fn chunks<T: Send>(
         &self,
         input: OpenInput,
         work: impl Fn(&LineChunk, &RowReader) -> Result<T, EarlyEnd> + Sync,
-        mut sink: impl FnMut(T) -> Result<(), EarlyEnd>,
+        sink: impl FnMut(T) -> Result<(), BatchError>,
     ) -> Result<BatchEnding, BatchError> {
         let (size, read, length) = (ChunkBytes::new(), AtomicU64::new(0), input.length);
         let (reader, chunks) = input.chunks(&size);
-        let chunks = chunks.take_while(|_| !self.is_cancelled());
         let timed = |chunk: Result<LineChunk, BatchError>| {
             let (begun, chunk) = (Instant::now(), chunk?);
             let done = work(&chunk, &reader)?;
@@ -125,16 +84,11 @@ impl Session<'_> {
             self.progress.estimate_total(read, length);
             Ok(done)
         };
-        let end = map_in_order(self.resources.threads, chunks, timed, |done: Result<T, EarlyEnd>| sink(done?));
-        match end {
-            Err(EarlyEnd::Failed(error)) => Err(error),
-            Err(EarlyEnd::Cancelled) => Ok(BatchEnding::Cancelled),
-            Ok(()) if self.is_cancelled() => Ok(BatchEnding::Cancelled),
-            Ok(()) => {
-                self.progress.end_of_input();
-                Ok(self.end())
-            }
+        let end = self.map_in_order(chunks, timed, sink)?;
+        if end != BatchEnding::Cancelled {
+            self.progress.end_of_input();
         }
+        Ok(end)
     }
 
     /// Stores the rows of an input in the directory of a job, or compares the rows with the stored rows. Returns `None`
@@ -157,7 +111,7 @@ impl Session<'_> {
                 for row in rows {
                     if let Err(problem) = &row.puzzle {
                         if input.is_strict {
-                            return Err(input.faulty_row((row.line, problem.to_line())).into());
+                            return Err(input.faulty_row((row.line, problem.to_line())));
                         }
                         let line = stored_problem(writer.count(), row.line, row.id.as_deref(), problem);
                         problems.push(writer.count(), &line).map_err(error)?;
@@ -180,45 +134,63 @@ impl Session<'_> {
     }
 }
 
-/// Labels the rows of chunks.
+/// Labels the rows of an input.
 pub(crate) struct Labeller<'s> {
-    pub(crate) session: &'s Session<'s>,
-    pub(crate) want: Want,
-    pub(crate) limits: LabelLimits,
-    pub(crate) lines: RowLines,
+    session: &'s Session<'s>,
+    input: &'s RowInput,
+    want: Want,
+    limits: LabelLimits,
     /// The size of all boards, if the output has boards of one size.
-    pub(crate) size: Option<Size>,
-    pub(crate) is_strict: bool,
+    size: Option<Size>,
 }
-
-enum Stop {
-    /// Line and cause of the faulty row at which a strict input stops.
-    Fault(u64, String),
-    Failed(BatchError),
-}
-
-/// Sink of rows: line number, id, and label or error.
-pub(crate) type RowSink<'t> = dyn FnMut(u64, Option<&[u8]>, &RowOutcome) + 't;
 
 /// Puzzle and label of a row, or the error of the row.
 pub(crate) type RowOutcome = Result<(Puzzle, Label), Box<RowError>>;
 
-impl Labeller<'_> {
-    fn label_chunk(&self, chunk: &LineChunk, reader: &RowReader) -> Result<LabelledChunk, EarlyEnd> {
-        let mut lines = Lines::default();
-        let fault = self.each(chunk, reader, &mut |line, id, label| self.append(line, id, label, &mut lines))?;
-        let end = chunk.end_before(fault.as_ref().map(|(line, _)| *line));
-        Ok(LabelledChunk { lines, end, fault })
+/// Line and cause of the faulty row at which a strict input stops.
+type Fault = (u64, String);
+
+impl<'s> Labeller<'s> {
+    pub(crate) fn new(
+        session: &'s Session<'s>,
+        input: &'s RowInput,
+        (want, limits): (Want, RequestedLimits),
+        size: Option<Size>,
+    ) -> Self {
+        Self { session, input, want, limits: session.label_limits(limits), size }
     }
 
-    /// Labels the rows of a chunk, and passes each row to `take`. Returns line and cause of the faulty row at which a
-    /// strict input stops.
-    pub(crate) fn each(
+    /// Labels all rows on all threads. Collects the rows of a chunk by `take`, with line number and id, into a value of
+    /// `new`, and passes the values to `sink` in order, each with the position in the input after its rows.
+    ///
+    /// # Errors
+    /// [`BatchError::File`], and [`BatchError::FaultyRow`] if the input is strict.
+    pub(crate) fn label<T: Send>(
+        &self,
+        open: OpenInput,
+        new: impl Fn() -> T + Sync,
+        take: impl Fn(u64, Option<&[u8]>, &RowOutcome, &mut T) + Sync,
+        mut sink: impl FnMut(T, InputPosition) -> Result<(), BatchError>,
+    ) -> Result<BatchEnding, BatchError> {
+        let work = |chunk: &LineChunk, reader: &RowReader| {
+            let mut made = new();
+            let fault = self.label_chunk(chunk, reader, |line, id, outcome| take(line, id, outcome, &mut made))?;
+            let end = chunk.end_before(fault.as_ref().map(|(line, _)| *line));
+            Ok((made, end, fault))
+        };
+        self.session.chunks(open, work, |(made, end, fault): (T, _, Option<Fault>)| {
+            sink(made, end)?;
+            fault.map_or(Ok(()), |fault| Err(self.input.faulty_row(fault)))
+        })
+    }
+
+    /// Labels the rows of a chunk, and passes each row to `take`. Returns the row at which a strict input stops.
+    fn label_chunk(
         &self,
         chunk: &LineChunk,
         reader: &RowReader,
-        take: &mut RowSink<'_>,
-    ) -> Result<Option<(u64, String)>, EarlyEnd> {
+        mut take: impl FnMut(u64, Option<&[u8]>, &RowOutcome),
+    ) -> Result<Option<Fault>, EarlyEnd> {
         let session = self.session;
         let load = |goal: &Board| {
             session.load_tables(goal, self.want);
@@ -228,28 +200,29 @@ impl Labeller<'_> {
         let rows = chunk.rows(reader).map(|(line, InputRow { id, puzzle })| {
             ((line, id), puzzle.and_then(|puzzle| self.check(&puzzle).map(|()| puzzle)))
         });
-        let cancel = [session.resources.cancel];
+        let (cancel, mut fault) = ([session.resources.cancel], None);
         let end = label_rows(rows, &mut solver, session.control(&cancel), |(line, id), labelled| {
             let outcome = match labelled {
                 LabelledRow::Solved(puzzle, label) => Ok((puzzle, label)),
-                LabelledRow::Failed(_, LabelError::WrongSolution(wrong)) => {
-                    return Err(Stop::Failed(JobError::from(wrong).into()));
-                }
+                LabelledRow::Failed(_, LabelError::WrongSolution(wrong)) => return Err(JobError::from(wrong).into()),
                 LabelledRow::Failed(..) => Err(RowError::internal().into()),
                 LabelledRow::Faulty(problem) => Err(problem),
             };
             session.progress.count(outcome.as_ref().ok().map(|(_, label)| label.length));
             match &outcome {
-                Err(problem) if self.is_strict => return Err(Stop::Fault(line, problem.to_line())),
+                Err(problem) if self.input.is_strict => {
+                    fault = Some((line, problem.to_line()));
+                    return Err(EarlyEnd::Cancelled);
+                }
                 _ => take(line, id.as_deref(), &outcome),
             }
             Ok(())
         });
         match end {
+            _ if fault.is_some() => Ok(fault),
             Ok(RowsEnd::Exhausted) => Ok(None),
             Ok(RowsEnd::Cancelled) => Err(EarlyEnd::Cancelled),
-            Err(Stop::Fault(line, text)) => Ok(Some((line, text))),
-            Err(Stop::Failed(error)) => Err(error.into()),
+            Err(end) => Err(end),
         }
     }
 
@@ -265,22 +238,6 @@ impl Labeller<'_> {
             }
             _ if !self.want.serves(own) => Err(unserved(own).into()),
             _ => Ok(()),
-        }
-    }
-
-    fn append(&self, line: u64, id: Option<&[u8]>, label: &RowOutcome, out: &mut Lines) {
-        out.count += 1;
-        out.failed += u64::from(label.is_err());
-        let RowLines::Csv(columns) = self.lines else {
-            let label = label.as_ref().map(|(_, label)| label).map_err(|problem| &**problem);
-            return row_json(line, id, label, self.want, &mut out.rows);
-        };
-        match label {
-            Ok((puzzle, label)) => columns.line(Some(puzzle.start()), &Row::Solved(label.clone()), &mut out.rows),
-            Err(problem) => {
-                columns.line(None, &Row::Invalid, &mut out.rows);
-                row_json(line, id, Err(problem), self.want, &mut out.problems);
-            }
         }
     }
 }

@@ -2,23 +2,25 @@
 
 use std::time::Duration;
 
-use crate::{Recipe, RequestedLimits, StoredJob, Want, hex};
 use serde_json::Value;
 use taquin_solver::Named;
 
 use super::Session;
 use super::input::RowInput;
 use super::unfinished::RunIdentity;
-use super::values::TextFormat;
+use super::values::Format;
+use crate::{Recipe, RequestedLimits, StoredJob, Want, hex};
 
 impl Session<'_> {
     /// Identity of a run that labels the rows of an input.
-    pub(crate) fn identity_of_rows(&self, input: &RowInput, format: TextFormat) -> RunIdentity {
+    pub(crate) fn identity_of_rows(&self, input: &RowInput, format: Format) -> RunIdentity {
         let options = &input.options;
         let size = options.sides.rows.zip(options.sides.cols).map(|(rows, cols)| format!("{rows}x{cols}"));
-        let input_format = if input.is_csv { "csv" } else { "ndjson" };
-        let of_input =
-            [("input-format", Some(input_format.to_owned())), ("goal", Some(options.goal_text())), ("size", size)];
+        let of_input = [
+            ("input-format", Some(input.format.name().to_owned())),
+            ("goal", Some(options.goal_text())),
+            ("size", size),
+        ];
         self.describe(&of_input, (options.want, options.limits), format)
     }
 
@@ -27,12 +29,11 @@ impl Session<'_> {
         &self,
         recipe: &Recipe,
         label: (Want, RequestedLimits),
-        format: TextFormat,
+        format: Format,
     ) -> RunIdentity {
         let goal = recipe.goal();
-        let (rows, cols) = (goal.size().rows(), goal.size().cols());
         let of_recipe = [
-            ("random", format!("{rows}x{cols}")),
+            ("random", format!("{}x{}", goal.size().rows(), goal.size().cols())),
             ("count", recipe.count().to_string()),
             ("seed", recipe.seed().to_owned()),
             ("goal", goal.to_string()),
@@ -41,7 +42,7 @@ impl Session<'_> {
     }
 
     /// Identity of a run that writes the labels of a job.
-    pub(crate) fn identity_of_job(&self, job: &StoredJob, format: TextFormat) -> RunIdentity {
+    pub(crate) fn identity_of_job(&self, job: &StoredJob, format: Format) -> RunIdentity {
         let spec = job.spec();
         self.describe(&[("directory", Some(hex(job.digest())))], (spec.want, spec.limits), format)
     }
@@ -50,12 +51,11 @@ impl Session<'_> {
         &self,
         source: &[(&str, Option<String>)],
         (want, limits): (Want, RequestedLimits),
-        format: TextFormat,
+        format: Format,
     ) -> RunIdentity {
-        let format = if format == TextFormat::Csv { "csv" } else { "ndjson" };
         let time = limits.time.map(|time: Duration| format!("{time:?}"));
         let arguments = [
-            ("format", Some(format.to_owned())),
+            ("format", Some(format.name().to_owned())),
             ("want", Some(want.name().to_owned())),
             ("board-time", time),
             ("board-expanded", limits.expanded.map(|expanded| expanded.to_string())),

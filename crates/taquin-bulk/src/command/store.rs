@@ -6,7 +6,7 @@ use crate::{
     Directory, JobBoards, JobError, JobSpec, RequestedLimits, RunEnd, Shard, StoredJob, Want, check, chunk_size, run,
 };
 
-use super::arguments::{Source, unserved_want};
+use super::arguments::{Boards, Source, unserved_want};
 use super::console::{counted, say};
 use super::{BatchEnding, BatchError, Session};
 
@@ -20,11 +20,12 @@ impl Session<'_> {
     /// See [`BatchError`].
     pub(crate) fn store(
         &self,
-        source: &Source,
-        (want, limits): (Want, RequestedLimits),
+        boards: &Boards,
         directory: &Path,
         (shard, chunk): (Shard, Option<u32>),
     ) -> Result<BatchEnding, BatchError> {
+        let Boards { source, want, limits } = boards;
+        let (want, limits) = (*want, *limits);
         let boards = match source {
             Source::Recipe(recipe) => JobBoards::Recipe(recipe.clone()),
             Source::Rows(input) => match self.store_input(input, directory)? {

@@ -8,16 +8,17 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::{NewFile, hex, open_regular, read_sealed, seal, sync_folder_of};
+use crate::{CsvColumns, Label, NewFile, hex, open_regular, read_sealed, seal, sync_folder_of};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
+use taquin_solver::Board;
 
-use super::destination::{Existing, has_bytes, problems_of};
+use super::destination::{Existing, Output, has_bytes, problems_of};
 use super::ending::BatchError;
 use super::hashed_file::{Extent, HashedFile, remove_unless_lost};
 use super::unfinished_folder::{PROBLEMS, ROWS, STATE, UnfinishedFolder, folder_of, is_interrupted};
-use super::values::TextFormat;
+use super::values::Format;
 
 /// A file of labels in progress, and a file with the problems of rows without a label.
 #[derive(Debug)]
@@ -40,12 +41,14 @@ pub(crate) struct Unfinished {
     overwrites: bool,
 }
 
-/// A file to write, and how to treat an existing file.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct FileOutput<'a> {
-    pub(crate) path: &'a Path,
-    pub(crate) format: TextFormat,
-    pub(crate) existing: Existing,
+/// Lines of rows, lines of separate problems, and counts of the rows.
+#[derive(Debug, Default)]
+pub(crate) struct Lines {
+    pub(crate) rows: Vec<u8>,
+    pub(crate) problems: Vec<u8>,
+    pub(crate) count: u64,
+    /// Rows without a label.
+    pub(crate) failed: u64,
 }
 
 /// The identity of a run: all flags on which the rows depend, by name, and the version.
@@ -106,10 +109,22 @@ impl RunIdentity {
     }
 }
 
-impl FileOutput<'_> {
-    /// Path of the file of problems, if the format has no problems in rows.
-    fn problems(&self) -> Option<PathBuf> {
-        (self.format == TextFormat::Csv).then(|| problems_of(self.path))
+impl Lines {
+    /// Appends a row: a line of CSV, with the problem of a row without a label as a separate line, or else a line of JSON.
+    pub(crate) fn append(
+        &mut self,
+        csv: Option<&CsvColumns>,
+        board: Option<&Board>,
+        label: Option<&Label>,
+        json: impl FnOnce(&mut Vec<u8>),
+    ) {
+        self.count += 1;
+        self.failed += u64::from(label.is_none());
+        let Some(columns) = csv else { return json(&mut self.rows) };
+        columns.line(board, label, &mut self.rows);
+        if label.is_none() {
+            json(&mut self.problems);
+        }
     }
 }
 
@@ -119,36 +134,35 @@ impl Unfinished {
     /// # Errors
     /// [`BatchError::File`], also for an existing file or interrupted run without `--overwrite` or `--resume`, or if
     /// the identity of the interrupted run differs.
-    pub(crate) fn open(output: &FileOutput<'_>, run: RunIdentity) -> Result<Self, BatchError> {
-        Self::check(output)?;
-        let path = output.path;
+    pub(crate) fn open(path: &Path, output: &Output, run: RunIdentity) -> Result<Self, BatchError> {
+        Self::check(path, output)?;
         let folder = folder_of(path);
         let folder = UnfinishedFolder::lock(folder.clone()).map_err(|source| file_error(&folder, source))?;
         // Another process may have written the file before the folder was locked.
-        let is_interrupted = Self::check_locked(output)?;
+        let is_interrupted = Self::check_locked(path, output)?;
         if is_interrupted && output.existing.resumes {
-            return Self::resume(output, folder, run);
+            return Self::resume(path, output, folder, run);
         }
-        Self::begin(output, folder, run)
+        Self::begin(path, output, folder, run)
     }
 
     /// Rejects files and interrupted runs that would be lost.
     ///
     /// # Errors
     /// [`BatchError::File`], also if another process has locked the folder.
-    pub(crate) fn check(output: &FileOutput<'_>) -> Result<(), BatchError> {
-        let folder = folder_of(output.path);
+    pub(crate) fn check(path: &Path, output: &Output) -> Result<(), BatchError> {
+        let folder = folder_of(path);
         let lock = match is_interrupted(&folder) {
             Ok(true) => UnfinishedFolder::lock(folder.clone()).map(Some),
             is_interrupted => is_interrupted.map(|_| None),
         };
         let _lock = lock.map_err(|source| file_error(&folder, source))?;
-        Self::check_locked(output).map(drop)
+        Self::check_locked(path, output).map(drop)
     }
 
     /// Returns true if the folder has an interrupted run.
-    fn check_locked(output: &FileOutput<'_>) -> Result<bool, BatchError> {
-        let FileOutput { path, existing: Existing { resumes, overwrites }, .. } = *output;
+    fn check_locked(path: &Path, output: &Output) -> Result<bool, BatchError> {
+        let Existing { resumes, overwrites } = output.existing;
         let folder = folder_of(path);
         let is_interrupted = is_interrupted(&folder).map_err(|source| file_error(&folder, source))?;
         let rejected = |path: &Path, reason| Err(file_error(path, io::Error::new(ErrorKind::AlreadyExists, reason)));
@@ -164,7 +178,7 @@ impl Unfinished {
             };
             return rejected(&folder, reason);
         }
-        let problems = output.problems().map(|problems| (problems, PROBLEMS));
+        let problems = (output.format == Format::Csv).then(|| (problems_of(path), PROBLEMS));
         for (file, name) in [(path.to_owned(), ROWS)].into_iter().chain(problems) {
             if has_bytes(&file) && is_in_folder(name) {
                 let reason = match (resumes, is_interrupted) {
@@ -178,17 +192,17 @@ impl Unfinished {
         Ok(is_interrupted)
     }
 
-    fn begin(output: &FileOutput<'_>, folder: UnfinishedFolder, run: RunIdentity) -> Result<Self, BatchError> {
+    fn begin(path: &Path, output: &Output, folder: UnfinishedFolder, run: RunIdentity) -> Result<Self, BatchError> {
         let error = |source| file_error(folder.path(), source);
         folder.clear().map_err(error)?;
         let create = |name| HashedFile::create(folder.join(name));
         let (rows, problems) = (create(ROWS).map_err(error)?, create(PROBLEMS).map_err(error)?);
-        let mut file = Self::of(output, folder, run, (rows, problems), Position::default(), String::new());
+        let mut file = Self::of(path, output, folder, run, (rows, problems), Position::default(), String::new());
         file.save()?;
         Ok(file)
     }
 
-    fn resume(output: &FileOutput<'_>, folder: UnfinishedFolder, run: RunIdentity) -> Result<Self, BatchError> {
+    fn resume(path: &Path, output: &Output, folder: UnfinishedFolder, run: RunIdentity) -> Result<Self, BatchError> {
         let other = |reason: String| {
             let reason = format!("{reason}; {BEGIN_ANEW}");
             file_error(folder.path(), io::Error::new(ErrorKind::InvalidData, reason))
@@ -198,22 +212,23 @@ impl Unfinished {
             return Err(other(format!("another run wrote it: {difference}")));
         }
         if state.rows == 0 {
-            return Self::begin(output, folder, run);
+            return Self::begin(path, output, folder, run);
         }
         let resume = |name: &str, whole: &Path, extent| {
             let resumed = HashedFile::resume(folder.join(name), whole, extent);
             resumed.map_err(|source| other(format!("{name}: {source}")))
         };
-        let rows = resume(ROWS, output.path, &state.output)?;
-        let problems = resume(PROBLEMS, &problems_of(output.path), &state.problems)?;
+        let rows = resume(ROWS, path, &state.output)?;
+        let problems = resume(PROBLEMS, &problems_of(path), &state.problems)?;
         // The digest of the input is computed when the input is read again.
         let input = InputPosition { lines: state.input.length, ..InputPosition::default() };
         let position = Position { rows: state.rows, failed: state.failed, input };
-        Ok(Self::of(output, folder, run, (rows, problems), position, state.input.sha256))
+        Ok(Self::of(path, output, folder, run, (rows, problems), position, state.input.sha256))
     }
 
     fn of(
-        output: &FileOutput<'_>,
+        path: &Path,
+        output: &Output,
         folder: UnfinishedFolder,
         run: RunIdentity,
         (rows, problems): (HashedFile, HashedFile),
@@ -222,7 +237,8 @@ impl Unfinished {
     ) -> Self {
         let begun = Instant::now();
         let saved = (begun, position.rows);
-        let (path, problems_path, overwrites) = (output.path.to_owned(), output.problems(), output.existing.overwrites);
+        let problems_path = (output.format == Format::Csv).then(|| problems_of(path));
+        let (path, overwrites) = (path.to_owned(), output.existing.overwrites);
         let is_broken = false;
         Self { path, problems_path, folder, run, rows, problems, position, read, begun, saved, is_broken, overwrites }
     }
@@ -251,20 +267,22 @@ impl Unfinished {
         self.rows.length == 0
     }
 
-    /// Appends lines of rows and of problems, and advances the run to `position`.
+    /// Appends lines, and advances the run. `input` is the position in the input after the rows.
     ///
     /// # Errors
     /// [`BatchError::File`].
-    pub(crate) fn write(&mut self, rows: &[u8], problems: &[u8], position: &Position) -> Result<(), BatchError> {
-        let written = self.append(rows, problems, position);
+    pub(crate) fn write(&mut self, lines: &Lines, input: &InputPosition) -> Result<(), BatchError> {
+        let written = self.append(lines, input);
         self.is_broken |= written.is_err();
         written
     }
 
-    fn append(&mut self, rows: &[u8], problems: &[u8], position: &Position) -> Result<(), BatchError> {
-        self.rows.write(rows).map_err(|source| file_error(&self.path, source))?;
-        self.problems.write(problems).map_err(|source| file_error(&problems_of(&self.path), source))?;
-        self.position.clone_from(position);
+    fn append(&mut self, lines: &Lines, input: &InputPosition) -> Result<(), BatchError> {
+        self.rows.write(&lines.rows).map_err(|source| file_error(&self.path, source))?;
+        self.problems.write(&lines.problems).map_err(|source| file_error(&problems_of(&self.path), source))?;
+        self.position.rows += lines.count;
+        self.position.failed += lines.failed;
+        self.position.input.clone_from(input);
         let [least, most] = SAVE_PERIODS;
         let period = (self.begun.elapsed() / SAVED_PART).clamp(least, most);
         if self.saved.0.elapsed() >= period { self.save() } else { Ok(()) }
@@ -379,12 +397,19 @@ mod tests {
     use std::fs;
 
     use super::*;
+    use crate::command::destination::Destination;
 
     const NOTHING: Existing = Existing { resumes: false, overwrites: false };
     const RESUME: Existing = Existing { resumes: true, overwrites: false };
 
     fn open(path: &Path, existing: Existing) -> Result<Unfinished, BatchError> {
-        Unfinished::open(&FileOutput { path, format: TextFormat::Csv, existing }, RunIdentity::default())
+        let output = Output { destination: Destination::File(path.to_owned()), format: Format::Csv, existing };
+        Unfinished::open(path, &output, RunIdentity::default())
+    }
+
+    fn write(file: &mut Unfinished, rows: &[u8], problems: &[u8], [count, failed]: [u64; 2]) -> Result<(), BatchError> {
+        let input = file.position().input.clone();
+        file.write(&Lines { rows: rows.to_vec(), problems: problems.to_vec(), count, failed }, &input)
     }
 
     /// Writes a file of two rows, one with a problem. Returns folder, path and file.
@@ -393,9 +418,10 @@ mod tests {
         fs::create_dir(&folder).unwrap();
         let path = folder.join("out.csv");
         let mut file = open(&path, NOTHING).unwrap();
-        let mut position = Position { rows: 2, failed: 1, ..Position::default() };
-        position.input.advance(2, b"a\nb\n");
-        file.write(b"1\n2\n", b"{}\n", &position).unwrap();
+        let mut input = InputPosition::default();
+        input.advance(2, b"a\nb\n");
+        let lines = Lines { rows: b"1\n2\n".into(), problems: b"{}\n".into(), count: 2, failed: 1 };
+        file.write(&lines, &input).unwrap();
         (folder, path, file)
     }
 
@@ -430,10 +456,9 @@ mod tests {
         let error = open(&path, NOTHING).unwrap_err().to_string();
         assert!(error.contains("when its file was whole: --resume ends it"), "{error}");
         let mut file = open(&path, RESUME).unwrap();
-        let position = Position { rows: 3, ..file.position().clone() };
-        file.write(b"", b"", &position).unwrap();
+        write(&mut file, b"", b"", [0, 0]).unwrap();
         assert!(path.exists(), "nothing was written");
-        file.write(b"3\n", b"", &position).unwrap();
+        write(&mut file, b"3\n", b"", [1, 0]).unwrap();
         assert!(!path.exists(), "the name is for whole files");
         assert_eq!(file.finish().unwrap(), Some(problems_of(&path)));
         assert_eq!(fs::read(&path).unwrap(), b"1\n2\n3\n");
@@ -460,12 +485,11 @@ mod tests {
         let (folder, path, mut file) = written("broken");
         file.save().unwrap();
         file.problems.write_to(full);
-        let position = Position { rows: 3, failed: 2, ..file.position().clone() };
-        file.write(b"3\n", &[b'x'; 1 << 14], &position).unwrap_err();
+        write(&mut file, b"3\n", &[b'x'; 1 << 14], [1, 1]).unwrap_err();
         assert_eq!(file.interrupt().unwrap(), Some((folder_of(&path), 2)));
         let mut file = open(&path, RESUME).unwrap();
         assert_eq!(file.position().rows, 2);
-        file.write(b"3\n", b"", &position).unwrap();
+        write(&mut file, b"3\n", b"", [1, 0]).unwrap();
         file.finish().unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"1\n2\n3\n", "the row is there once");
         fs::remove_dir_all(folder).unwrap();

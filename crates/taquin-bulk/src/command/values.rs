@@ -2,6 +2,7 @@
 //!
 //! On failure, each function returns a message about the text.
 
+use std::convert::Infallible;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 use std::time::Duration;
@@ -10,14 +11,24 @@ use crate::Shard;
 use crate::fields::did_you_mean;
 use taquin_solver::{Named, Size, named};
 
-/// A format of output lines.
+/// The value of a flag, or the reason why the text is invalid.
+pub(crate) type Given<T> = Result<T, String>;
+
+/// Creates a parser for clap that never fails: clap would stop at the first invalid value.
+pub(crate) fn given<T>(
+    parse: fn(&str) -> Given<T>,
+) -> impl Fn(&str) -> Result<Given<T>, Infallible> + Clone + Send + Sync {
+    move |text| Ok(parse(text))
+}
+
+/// A format of lines.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum TextFormat {
     Ndjson,
     Csv,
 }
 
-/// A format of outputs.
+/// A format of outputs. Packed labels are the parts of a job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Format {
     Ndjson,
@@ -26,25 +37,7 @@ pub(crate) enum Format {
     Packed,
 }
 
-impl Format {
-    /// The format of lines; `None` for a binary format.
-    pub(crate) fn text(self) -> Option<TextFormat> {
-        match self {
-            Self::Ndjson => Some(TextFormat::Ndjson),
-            Self::Csv => Some(TextFormat::Csv),
-            Self::Parquet | Self::Packed => None,
-        }
-    }
-}
-
-/// A format of input rows.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum RowsFormat {
-    Ndjson,
-    Csv,
-}
-
-named!(RowsFormat { Ndjson => "ndjson", Csv => "csv" });
+named!(TextFormat { Ndjson => "ndjson", Csv => "csv" });
 
 named!(Format { Ndjson => "ndjson", Csv => "csv", Parquet => "parquet", Packed => "packed" });
 

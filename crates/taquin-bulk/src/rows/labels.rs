@@ -43,7 +43,7 @@ impl LabelLines {
     /// Appends the line of a row. An invalid row of an input has no board.
     pub fn write(&self, index: u64, board: Option<&Board>, row: &Row, out: &mut Vec<u8>) {
         if self.is_csv {
-            return self.columns.line(board, row, out);
+            return self.columns.line(board, row.label(), out);
         }
         out.extend_from_slice(format!("{{\"index\":{index},").as_bytes());
         if let Some(board) = board {
