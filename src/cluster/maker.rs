@@ -8,14 +8,15 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use taquin_bulk::{
-    Created, EndState, JobError, JobSpec, LoadedTables, Part, Progress, Resources, StoredJob, Want, label_boards,
+    Created, EndState, FolderName, JobError, JobSpec, LoadedTables, Part, Progress, Resources, StoredJob, Want,
+    label_boards,
 };
 use tokio::runtime::Handle;
 use tracing::Level;
 
 use super::suspects::{Attempt, RowRange};
 use super::task::{Task, Work};
-use crate::jobs::{FolderName, JobStore};
+use crate::jobs::JobStore;
 use crate::service::Service;
 
 /// Makes parts, and ends jobs.

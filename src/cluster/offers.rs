@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
+use taquin_bulk::FolderName;
 use tokio::runtime::Handle;
 use tracing::Level;
 
@@ -15,7 +16,7 @@ use super::reading::read_jobs;
 use super::refusals::Refusals;
 use super::shares::{class_of, places, share};
 use super::task::{Task, TaskClass};
-use crate::jobs::{Dispatch, FolderName, Job, WaitingFor};
+use crate::jobs::{Dispatch, Job, WaitingFor};
 
 /// Offers the lowest missing chunks of all unfinished jobs to a queue, owner by owner in turn.
 ///

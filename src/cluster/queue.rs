@@ -7,8 +7,9 @@ use std::future::Future;
 use std::str::FromStr;
 use std::time::Duration;
 
+use taquin_bulk::FolderName;
+
 use super::task::{Task, TaskClass};
-use crate::jobs::FolderName;
 
 /// A queue that leases each task to one worker at a time. A task stays in the queue until a worker acknowledges it.
 ///

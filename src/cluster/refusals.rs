@@ -3,9 +3,11 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
+use taquin_bulk::FolderName;
+
 use super::queue::LEASE_TIME;
 use super::task::Task;
-use crate::jobs::{FolderName, WaitingFor};
+use crate::jobs::WaitingFor;
 
 /// Recent refusals of workers, and recent new parts, by job folder.
 #[derive(Debug, Default)]

@@ -4,10 +4,12 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
+use taquin_bulk::FolderName;
+
 use super::queue::QueueCounts;
 use super::refusals::Refusals;
 use super::task::{Task, TaskClass, Work};
-use crate::jobs::{FolderName, Job, JobOwner};
+use crate::jobs::{Job, JobOwner};
 
 /// Processor time up to which the tasks of a job are quick, in seconds.
 const QUICK: f64 = 10.0;

@@ -3,9 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use taquin_bulk::{FolderName, JobId};
 use taquin_solver::{Named, named};
-
-use crate::jobs::{FolderName, JobId};
 
 /// Class of a task. Each class has its own order in the queue.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

@@ -5,15 +5,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use taquin_bulk::{
-    Created, JobBoards, JobSpec, LabelControl, LabelLimits, RequestedLimits, SampledBoards, Want, chunk_of_cost,
+    Created, JobBoards, JobId, JobSpec, LabelControl, LabelLimits, RequestedLimits, SampledBoards, Want, chunk_of_cost,
     cost_of_board,
 };
 use taquin_solver::{Control, Named};
 use tracing::Level;
 
 use super::creations::Creation;
-use super::id::{JobId, JobOwner};
 use super::job::Job;
+use super::owner::JobOwner;
 use super::settings::CreateError;
 use super::store::{JobRecord, NewFolder};
 use super::{JobEngine, KEY_LOCKS, VERSION};
@@ -53,13 +53,13 @@ impl JobEngine {
         draft: Draft,
     ) -> Result<Arc<Job>, CreateError> {
         let id = match key {
-            Some(key) => JobId::of_key(owner, key),
+            Some(key) => owner.job_of_key(key),
             None => JobId::random().map_err(|error| self.file_error(error))?,
         };
         let limits = self.limits(draft.limits);
         let draft = Draft { limits, ..draft };
         let _making = match key {
-            Some(_) => Some(self.making[id.lock_index(KEY_LOCKS)].lock().await),
+            Some(_) => Some(self.making[usize::from(id.0[0]) % KEY_LOCKS].lock().await),
             None => None,
         };
         let (received, draft) = (draft.folder, Arc::new(Draft { folder: None, ..draft }));
@@ -123,7 +123,7 @@ impl JobEngine {
     /// Number of the owner's unfinished jobs; 0 if the key already has a job.
     async fn unfinished_beside(self: &Arc<Self>, owner: JobOwner, key: Option<&str>) -> Result<usize, CreateError> {
         let existing = match key {
-            Some(key) => self.find(owner, JobId::of_key(owner, key)).await?,
+            Some(key) => self.find(owner, owner.job_of_key(key)).await?,
             None => None,
         };
         if existing.is_some() {

@@ -9,8 +9,8 @@ use parking_lot::Mutex;
 use tokio::runtime::Handle;
 
 use super::begun_chunk::ChunkBudget;
-use super::id::JobOwner;
 use super::job::Job;
+use super::owner::JobOwner;
 use super::work::OwnerWork;
 use crate::service::{BulkHandle, BulkWork, Service};
 

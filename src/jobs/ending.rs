@@ -6,12 +6,11 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use taquin_bulk::JobError;
+use taquin_bulk::{FolderName, JobError, JobId};
 use taquin_solver::named;
 use tracing::Level;
 
 use super::JobEngine;
-use super::id::{FolderName, JobId};
 use super::job::Job;
 use super::store::{Removal, report_useless};
 use super::view::JobState;

@@ -9,13 +9,13 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant, SystemTime};
 
 use parking_lot::Mutex;
-use taquin_bulk::{EndState, JobEnd, JobError, StoredJob};
+use taquin_bulk::{EndState, FolderName, JobEnd, JobError, JobId, StoredJob};
 use taquin_solver::Named;
 use tokio::sync::watch;
 
 use super::begun_chunk::{BegunChunk, ChunkMemory};
 use super::chunk_queue::{ChunkQueue, Taken};
-use super::id::{FolderName, JobId, JobOwner};
+use super::owner::JobOwner;
 use super::store::JobRecord;
 use super::time::later;
 use super::view::{JobCounts, JobState, JobView, WaitingFor};

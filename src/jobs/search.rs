@@ -7,10 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
-use taquin_bulk::JobError;
+use taquin_bulk::{FolderName, JobError, JobId};
 use tracing::Level;
 
-use super::id::{FolderName, JobId};
 use super::job::{Job, Making};
 use super::store::{FoundRecord, UNNAMED_TIME, report_useless};
 use super::{JobEngine, LIST_PERIOD, VERSION};

@@ -195,7 +195,7 @@ async fn one_key_is_one_job() {
     };
     let creating: Vec<_> = (0..100).map(create).collect();
     for created in creating {
-        assert_eq!(created.await.unwrap(), JobId::of_key(owner(), "key"));
+        assert_eq!(created.await.unwrap(), owner().job_of_key("key"));
     }
     assert_eq!(running.engine.jobs(owner()).await.unwrap().len(), 1);
     assert_eq!(fs::read_dir(scratch.0.path().join("jobs")).unwrap().count(), 1);

@@ -2,10 +2,8 @@
 
 use std::time::SystemTime;
 
-use taquin_bulk::JobSpec;
+use taquin_bulk::{FolderName, JobId, JobSpec};
 use taquin_solver::named;
-
-use super::id::{FolderName, JobId};
 
 /// State of a job.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use hyper::Method;
 use serde_json::{Value, json};
-use taquin::jobs::{JobId, JobOwner};
+use taquin::jobs::JobOwner;
 use taquin_bulk::{seal, unseal};
 
 use crate::answer::Answer;
@@ -107,7 +107,7 @@ impl Case<'_> {
     /// Copies the template into a directory, and damages a file of the copy.
     fn create<'t>(directory: &Directory, template: &'t Template, file: &'static str, damage: Damage) -> Case<'t> {
         let key = format!("{} {file} {damage:?}", template.name).replace(' ', "-");
-        let id = JobId::of_key(JobOwner::default(), &key).to_string();
+        let id = JobOwner::default().job_of_key(&key).to_string();
         let (name, own) = (template.folder.file_name().expect("a name").to_str().expect("a text"), &id);
         let folder = directory.0.join("data").join(own);
         for below in ["", "parts", "input"].map(Path::new).iter().filter(|below| template.folder.join(below).exists()) {

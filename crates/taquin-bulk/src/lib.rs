@@ -55,6 +55,7 @@
 //! - `directory`: `Files` in a directory
 //! - `new_file`: files that are written under temporary names
 //! - `directory_lock`: which processes use a directory
+//! - `job_id`: ids of jobs, and names of their folders
 //! - `folder`: `Files` in a folder of other `Files`
 //! - `file_system`: opens and compares regular files
 //! - `files`: the trait `Files`, files that are created once
@@ -79,6 +80,7 @@ mod folder;
 mod input;
 mod input_files;
 mod input_problems;
+mod job_id;
 mod label;
 mod label_rows;
 mod lines;
@@ -109,6 +111,7 @@ pub use folder::Folder;
 pub use input::{INPUT_PART_ROWS, InputBoards, InputPartError, InputRecord, InputWriter, decode_input_part};
 pub use input_files::SPEC;
 pub use input_problems::{InputProblems, InputProblemsWriter, StoredProblems};
+pub use job_id::{FolderName, JobId};
 pub use label::{FailureObserver, Label, LabelControl, LabelError, LabelLimits, RequestedLimits, Want};
 pub use label_rows::{LabelledRow, RowsEnd, label_rows};
 pub use lines::{CsvColumns, board_json, label_json};

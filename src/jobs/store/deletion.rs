@@ -5,12 +5,11 @@ use std::io::{self, ErrorKind};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
-use taquin_bulk::{Created, Files as _, JobError, SPEC};
+use taquin_bulk::{Created, Files as _, FolderName, JobError, JobId, SPEC};
 use tracing::Level;
 
 use super::record::name_of;
-use super::{FOLDERS, FoundRecord, JobStore, report_useless};
-use crate::jobs::id::{FolderName, JobId};
+use super::{FoundRecord, JobStore, report_useless};
 
 /// Ids and folders of all jobs, and the error of a damaged record.
 type FoldersOfJobs = (Vec<(JobId, FolderName)>, Option<io::Error>);
@@ -73,7 +72,7 @@ impl JobStore {
         if !self.is_shared() {
             return Ok(true);
         }
-        let files = self.folder(folder);
+        let files = folder.in_store(&self.files);
         let claim = || -> io::Result<bool> {
             let new = FolderName::random()?;
             let own = self.deleter.get_or_init(|| new).to_string().into_bytes();
@@ -96,7 +95,7 @@ impl JobStore {
 
     /// Removes a folder, its specification first: without a specification all work on the job stops.
     fn remove_folder(&self, folder: FolderName) -> io::Result<()> {
-        let files = self.folder(folder);
+        let files = folder.in_store(&self.files);
         files.remove(SPEC)?;
         files.remove_folder("")
     }
@@ -129,7 +128,7 @@ impl JobStore {
         // The order matters: a folder that exists before all records are read, and that none of them names, had no
         // record then.
         let mut folders = Vec::new();
-        self.files.list_folders(FOLDERS, &mut |name| folders.extend(name.parse::<FolderName>()))?;
+        self.files.list_folders(FolderName::PARENT, &mut |name| folders.extend(name.parse::<FolderName>()))?;
         // Before the records are read: a folder whose creation has ended has a record by then.
         folders.retain(|folder| !self.making.lock().contains(folder));
         let (records, damaged) = self.records()?;
@@ -149,7 +148,7 @@ impl JobStore {
             .collect();
         for (folder, _) in unnamed.iter().filter(|(_, seen)| seen.elapsed() >= seen_for) {
             self.remove_folder(*folder)?;
-            let path = self.folder(*folder).path_of("");
+            let path = folder.in_store(&self.files).path_of("");
             let message = "a folder that no record names was removed";
             tracing::event!(target: "taquin::jobs", Level::INFO, message, jobs.path = %path.display());
         }

@@ -13,10 +13,9 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant, SystemTime};
 
 use parking_lot::Mutex;
-use taquin_bulk::{Created, Directory, DirectoryUse, Files, Folder, JobError, StoredJob, invalid};
+use taquin_bulk::{Created, Directory, DirectoryUse, Files, FolderName, JobError, JobId, StoredJob, invalid};
 use tracing::Level;
 
-use super::id::{FolderName, JobId};
 use super::settings::{CreateError, EngineError};
 use super::time::StoreClock;
 pub(crate) use deletion::{Removal, UNNAMED_TIME};
@@ -50,7 +49,6 @@ pub(crate) struct FoundRecord {
     pub(crate) damage: Option<JobError>,
 }
 
-const FOLDERS: &str = "data";
 /// Concurrent reads of records from a shared store.
 const READERS: usize = 16;
 
@@ -79,7 +77,7 @@ impl JobStore {
     /// process alone, also removes folders without a record, unless a record is unreadable.
     pub(crate) fn prepare(&self) -> io::Result<()> {
         self.files.create_folder(RECORDS)?;
-        self.files.create_folder(FOLDERS)?;
+        self.files.create_folder(FolderName::PARENT)?;
         self.files.clean(RECORDS)?;
         if !self.is_shared()
             && let Err(error) = self.remove_unnamed(Duration::ZERO)
@@ -119,15 +117,11 @@ impl JobStore {
     /// Creates a folder for a new job.
     pub(crate) fn begin(&self) -> io::Result<NewFolder> {
         let name = FolderName::random()?;
-        let files = Arc::new(self.folder(name));
+        let files = Arc::new(name.in_store(&self.files));
         // Registered before the folder exists; otherwise it could be removed as a folder without a record.
         let folder = NewFolder::new(name, files, Arc::clone(&self.making), self.is_shared());
         folder.files().create_folder("")?;
         Ok(folder)
-    }
-
-    fn folder(&self, name: FolderName) -> Folder {
-        Folder::new(&self.files, format!("{FOLDERS}/{name}"))
     }
 
     /// Creates a job by writing its record. Returns [`Created::Existed`] if the id is taken. After an error the job may
@@ -189,7 +183,7 @@ impl JobStore {
 
     /// A placeholder for a job with a damaged specification.
     pub(crate) fn damaged(&self, folder: FolderName) -> StoredJob {
-        StoredJob::damaged(Arc::new(self.folder(folder)))
+        StoredJob::damaged(Arc::new(folder.in_store(&self.files)))
     }
 
     /// Opens the job in a folder.
@@ -197,7 +191,7 @@ impl JobStore {
     /// # Errors
     /// [`JobError`] if the specification is missing, damaged, or unreadable.
     pub fn open(&self, folder: FolderName) -> Result<StoredJob, JobError> {
-        StoredJob::open_in(Arc::new(self.folder(folder)))
+        StoredJob::open_in(Arc::new(folder.in_store(&self.files)))
     }
 
     /// Returns the ids of all jobs.

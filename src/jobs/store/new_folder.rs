@@ -5,10 +5,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
-use taquin_bulk::{Files, JobError, JobSpec, StoredJob};
+use taquin_bulk::{Files, FolderName, JobError, JobSpec, StoredJob};
 
 use crate::jobs::creations::Creation;
-use crate::jobs::id::FolderName;
 use crate::jobs::settings::CreateError;
 
 /// Time limit for the creation of a job in a shared store.

@@ -3,9 +3,9 @@
 use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
-use taquin_bulk::{FormatError, read_sealed, seal};
+use taquin_bulk::{FolderName, FormatError, JobId, read_sealed, seal};
 
-use crate::jobs::id::{FolderName, JobId, JobOwner};
+use crate::jobs::owner::JobOwner;
 use crate::jobs::time::{bounded, millis, of_millis};
 
 /// The record of a job, `jobs/ID.json`: everything the engine stores beside the specification.
@@ -77,7 +77,7 @@ impl JobRecord {
     /// have the digest, so that the job appears in the owner's list. The folder is unknown.
     pub(crate) fn standing_for(id: JobId, bytes: &[u8], created: SystemTime) -> Self {
         let owner = owner_in(bytes).unwrap_or_default();
-        Self { owner, created: bounded(created), core_seconds: 0.0, folder: FolderName::standing_for(id) }
+        Self { owner, created: bounded(created), core_seconds: 0.0, folder: FolderName(id.0) }
     }
 }
 

@@ -4,7 +4,7 @@ use taquin_solver::heuristic::Tier;
 use taquin_solver::{Board, Size};
 
 use super::*;
-use crate::jobs::id::JobOwner;
+use crate::jobs::owner::JobOwner;
 
 fn spec(count: u64) -> JobSpec {
     let goal = Board::blank_last(Size::try_from((3, 3)).unwrap());
@@ -30,7 +30,7 @@ fn remove(store: &JobStore, id: JobId, folder: FolderName) {
 
 fn folders(store: &JobStore) -> Vec<FolderName> {
     let mut folders = Vec::new();
-    store.files.list_folders(FOLDERS, &mut |name| folders.push(name.parse().unwrap())).unwrap();
+    store.files.list_folders(FolderName::PARENT, &mut |name| folders.push(name.parse().unwrap())).unwrap();
     folders
 }
 

@@ -76,7 +76,7 @@ async fn a_repeated_request_finds_its_job_although_there_are_too_many() {
         tokio::join!(one.create(owner(), Some("key"), draft(3)), other.create(owner(), Some("key"), draft(3)));
     assert_eq!(first.unwrap().folder(), second.unwrap().folder());
     let third = other.create(owner(), Some("key"), draft(3)).await.unwrap();
-    assert_eq!(third.id(), JobId::of_key(owner(), "key"));
+    assert_eq!(third.id(), owner().job_of_key("key"));
     assert_eq!(other.jobs(owner()).await.unwrap().len(), 3);
     assert!(matches!(other.create(owner(), Some("other"), draft(3)).await, Err(CreateError::TooMany(3))));
 }

@@ -58,7 +58,6 @@ const RULES: [Rule; 16] = [
         parts: &["service", "jobs"],
         crates: &[
             "fixedbitset",
-            "getrandom", // names of temporary files
             "parking_lot",
             "serde",
             "serde_json",

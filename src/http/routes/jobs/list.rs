@@ -3,6 +3,7 @@
 use axum::extract::Request;
 use axum::response::Response;
 use serde::Serialize;
+use taquin_bulk::JobId;
 use taquin_bulk::fields::FieldReader;
 
 use super::caller::Caller;
@@ -13,7 +14,7 @@ use crate::http::negotiation::{Document, choose};
 use crate::http::problem::Problem;
 use crate::http::reply::json;
 use crate::http::request::parse_query;
-use crate::jobs::{JobEngine, JobId, JobState};
+use crate::jobs::{JobEngine, JobState};
 
 #[derive(Debug, Serialize)]
 struct ListReply {
