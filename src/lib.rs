@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! main → app → config → http → jobs → service → taquin-bulk → taquin-solver
-//!        app → cluster → jobs, with the feature `cluster`
+//!        app, jobs → taquin-cluster → taquin-bulk, with the feature `cluster`
 //!        app, main → telemetry → config: only app and main use these two
 //! ```
 //!
@@ -16,8 +16,6 @@
 #![cfg_attr(not(test), warn(clippy::too_many_lines, clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr))]
 
 pub mod app;
-#[cfg(feature = "cluster")]
-pub mod cluster;
 pub mod config;
 pub mod healthcheck;
 pub mod http;

@@ -12,6 +12,8 @@ mod dispatch;
 mod ending;
 mod job;
 mod owner;
+#[cfg(feature = "cluster")]
+mod queue_dispatch;
 mod search;
 mod settings;
 mod store;
@@ -38,6 +40,8 @@ pub use dispatch::{Dispatch, LocalDispatch};
 pub use ending::{Ended, Ending};
 pub use job::Job;
 pub use owner::JobOwner;
+#[cfg(feature = "cluster")]
+pub use queue_dispatch::QueueDispatch;
 pub use settings::{CreateError, EngineError, JobSettings};
 use store::Removal;
 pub use store::{JobStore, NewFolder};

@@ -8,13 +8,12 @@ use std::sync::Arc;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, EncodeMetric};
 use prometheus_client::metrics::gauge::ConstGauge;
-use taquin_bulk::Files;
+use taquin_cluster::{JetStream, QueueRole, QueueSettings, open_files};
 use tokio::runtime::Handle;
 
 use super::shared_jobs::SharedJobs;
-use crate::cluster::{JetStream, Offers, QueueRole, QueueSettings, open_files};
 use crate::config::QueueConfig;
-use crate::jobs::{Dispatch, JobStore};
+use crate::jobs::{Dispatch, JobStore, QueueDispatch};
 
 type BoxError = Box<dyn Error + Send + Sync>;
 
@@ -23,26 +22,20 @@ type BoxError = Box<dyn Error + Send + Sync>;
 /// # Errors
 /// If a setting is wrong. Store and queue may still be unreachable.
 pub(crate) fn open(store: &str, queue: &QueueConfig) -> Result<SharedJobs, BoxError> {
-    let files = open_files(store, &Handle::current())?;
-    let (store, queue) = connect(files, queue, QueueRole::Service)?;
-    let offers = Arc::new(Offers::new(queue));
-    Ok(SharedJobs { store, dispatch: Arc::clone(&offers) as _, gauges: Box::new(QueueGauges(offers)) })
+    let store = JobStore::shared(open_files(store, &Handle::current())?);
+    let dispatch = Arc::new(QueueDispatch::new(connect(queue, QueueRole::Service)?));
+    Ok(SharedJobs { store, dispatch: Arc::clone(&dispatch) as _, gauges: Box::new(QueueGauges(dispatch)) })
 }
 
-fn connect(
-    files: Arc<dyn Files>,
-    queue: &QueueConfig,
-    role: QueueRole,
-) -> Result<(JobStore, Arc<JetStream>), BoxError> {
+fn connect(queue: &QueueConfig, role: QueueRole) -> Result<Arc<JetStream>, BoxError> {
     let QueueConfig { servers, credentials, replicas } = queue.clone();
     let settings = QueueSettings { servers, credentials, replicas, role };
-    let queue = Handle::current().block_on(JetStream::connect(&settings))?;
-    Ok((JobStore::shared(files), Arc::new(queue)))
+    Ok(Arc::new(Handle::current().block_on(JetStream::connect(&settings))?))
 }
 
 /// Reads the queue's gauges at each scrape.
 #[derive(Debug)]
-struct QueueGauges(Arc<Offers<JetStream>>);
+struct QueueGauges(Arc<QueueDispatch<JetStream>>);
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
 struct StateLabel {

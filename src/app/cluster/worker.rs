@@ -2,8 +2,11 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use prometheus_client::metrics::gauge::Gauge;
+use taquin_bulk::{JobSpec, LoadedTables, Resources};
+use taquin_cluster::{JobSolver, QueueRole, Worker, WorkerMetrics, find_files};
 use tokio::net::TcpListener;
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
@@ -13,7 +16,6 @@ use super::super::open_connections::OpenConnections;
 use super::super::signals::until_signalled;
 use super::super::{AppError, Ending, MAX_ADMIN_CONNECTIONS, registry};
 use super::connect;
-use crate::cluster::{Maker, QueueRole, Worker, WorkerFigures, find_files};
 use crate::config::{Config, JobsConfig, JobsPlace};
 use crate::http::HttpServices;
 use crate::service::Service;
@@ -28,15 +30,15 @@ pub async fn work(config: &Config) -> Result<Ending, AppError> {
     };
     let admin = bind_admin(config).await?;
     let (store, queue) = (store.clone(), queue.clone());
-    let connect = move || connect(find_files(&store, &Handle::current())?, &queue, QueueRole::Worker);
+    let connect = move || Ok((find_files(&store, &Handle::current())?, connect(&queue, QueueRole::Worker)?));
     let connected = tokio::task::spawn_blocking(connect).await;
     let (store, queue) = connected.map_err(|error| AppError::Worker(error.into()))?.map_err(AppError::Worker)?;
     let service = Service::start(config.service.clone());
     let threads = config.threads.bulk.max(1);
-    let figures = Arc::new(WorkerFigures::new(threads));
+    let metrics = Arc::new(WorkerMetrics::new(threads));
     let connections = Gauge::default();
     let mut registry = registry(&service, None, &connections, MAX_ADMIN_CONNECTIONS);
-    figures.register(registry.sub_registry_with_prefix("taquin"));
+    metrics.register(registry.sub_registry_with_prefix("taquin"));
     let http = HttpServices::new(&service, None, config.http, config.site.clone(), &config.guards, registry);
     let admin =
         admin.map(|bound| Listener::new(bound, http.admin, config.timeouts, MAX_ADMIN_CONNECTIONS, connections));
@@ -47,7 +49,7 @@ pub async fn work(config: &Config) -> Result<Ending, AppError> {
         tables = service.settings().tables.name(),
         "worker started"
     );
-    let worker = Worker::new(queue, Maker::new(store, service), threads, figures);
+    let worker = Worker::new(queue, store, service, threads, metrics);
     let run = async |stop: oneshot::Receiver<()>| {
         let connections = OpenConnections::new();
         let working = worker.run(async { drop(stop.await) }, config.shutdown_grace);
@@ -67,4 +69,29 @@ async fn bind_admin(config: &Config) -> Result<Option<(TcpListener, SocketAddr)>
     let Some(addr) = config.admin_listen else { return Ok(None) };
     let bound = bind(addr).await;
     bound.map(Some).map_err(|source| AppError::Bind { flag: "--admin-listen", addr, source })
+}
+
+impl JobSolver for Service {
+    fn serves(&self, spec: &JobSpec) -> bool {
+        spec.is_served_by(env!("CARGO_PKG_VERSION"), self.settings().tables)
+    }
+
+    /// Labels that depend on tables use the tables of the specification. Other tables must fit into the table memory.
+    fn load_tables(&self, spec: &JobSpec) -> LoadedTables {
+        let (settings, tables, goal) = (self.settings(), self.tables(), spec.boards.goal());
+        if spec.has_unique_labels() {
+            return Handle::current().block_on(tables.load_within_memory(goal, settings.default_time));
+        }
+        tables.load_for(goal, spec.want, settings.tables);
+        LoadedTables::default()
+    }
+
+    fn resources<'a>(&'a self, cancel: &'a AtomicBool) -> Resources<'a> {
+        let search_memory = self.settings().bulk.search_memory;
+        Resources { tables: self.tables(), threads: 1, search_memory, cancel, failures: self.metrics() }
+    }
+
+    fn panicked(&self) {
+        self.metrics().panicked();
+    }
 }

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::thread;
 
-use async_nats::jetstream::{self, stream};
+use taquin_cluster::async_nats::{self, jetstream, jetstream::stream};
 
 use super::{PATIENCE, SmallDisk, WatchedWorker, completed};
 use crate::batch::Scratch;

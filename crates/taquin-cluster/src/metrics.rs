@@ -9,7 +9,7 @@ use taquin_solver::{Named, named};
 
 /// Metrics of a worker, registered under `worker`.
 #[derive(Debug, Default)]
-pub struct WorkerFigures {
+pub struct WorkerMetrics {
     pub(crate) leases: Gauge,
     pub(crate) has_store: Gauge,
     pub(crate) has_queue: Gauge,
@@ -62,9 +62,9 @@ const IDLE: &str = "idle";
 
 /// Counts a thread as busy until dropped.
 #[derive(Debug)]
-pub(crate) struct BusyThread<'f>(&'f WorkerFigures);
+pub(crate) struct BusyThread<'f>(&'f WorkerMetrics);
 
-impl WorkerFigures {
+impl WorkerMetrics {
     /// Metrics of a worker with `threads` threads and one for quick tasks.
     pub fn new(threads: usize) -> Self {
         let figures = Self::default();
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn all_threads_and_the_quick_one_are_idle_or_busy() {
-        let figures = WorkerFigures::new(2);
+        let figures = WorkerMetrics::new(2);
         let busy: Vec<BusyThread<'_>> = (0..3).map(|_| figures.busy()).collect();
         assert_eq!((figures.thread(BUSY).get(), figures.thread(IDLE).get()), (3, 0));
         drop(busy);

@@ -12,15 +12,14 @@ use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-use super::memory_queue::SharedQueue;
-use super::queue::LEASE_TIME;
 use super::*;
-use crate::jobs::{Draft, Ended, Job, JobEngine, JobOwner, JobSettings, JobState, JobStore, JobView, WaitingFor};
+use crate::jobs::{Draft, Ended, JobEngine, JobOwner, JobSettings, JobState, JobStore, JobView};
 use crate::service::{Metrics, Service, ServiceSettings, Tables};
 use taquin_bulk::test_files::{FailingFiles, Failure, FilesInMemory};
 use taquin_bulk::{
-    Files, JobBoards, JobSpec, Progress, Recipe, RequestedLimits, Resources, Row, RunEnd, Shard, StoredJob, Want, run,
+    Files, JobBoards, JobSpec, Progress, Recipe, RequestedLimits, Resources, RunEnd, Shard, StoredJob, Want, run,
 };
+use taquin_cluster::{MemoryQueue, Worker, WorkerMetrics};
 use taquin_solver::heuristic::Tier;
 use taquin_solver::{Board, RandomSource, Size, SplitMix};
 
@@ -30,7 +29,7 @@ const SEARCH_MEMORY: u64 = 16 << 20;
 #[derive(Clone)]
 struct Place {
     files: Arc<dyn Files>,
-    queue: SharedQueue,
+    queue: MemoryQueue,
 }
 
 impl Place {
@@ -39,14 +38,14 @@ impl Place {
     }
 
     fn with(files: Arc<dyn Files>) -> Self {
-        Self { files, queue: SharedQueue::new(LEASE_TIME, Duration::from_secs(30)) }
+        Self { files, queue: MemoryQueue::new(LEASE_TIME) }
     }
 
     async fn replica(&self, service: &Arc<Service>) -> Replica {
         let (service, files, queue) = (Arc::clone(service), Arc::clone(&self.files), self.queue.clone());
         let open = move || {
-            let offers = Arc::new(Offers::new(Arc::new(queue)));
-            JobEngine::open(&service, settings(), JobStore::shared(files), offers)
+            let dispatch = Arc::new(QueueDispatch::new(Arc::new(queue)));
+            JobEngine::open(&service, settings(), JobStore::shared(files), dispatch)
         };
         let engine = tokio::task::spawn_blocking(open).await.unwrap().unwrap();
         let task = tokio::spawn(Arc::clone(&engine).run());
@@ -58,9 +57,8 @@ impl Place {
     }
 
     fn worker_with_grace(&self, service: &Arc<Service>, threads: usize, grace: Duration) -> RunningWorker {
-        let maker = Maker::new(JobStore::shared(Arc::clone(&self.files)), Arc::clone(service));
-        let figures = Arc::new(WorkerFigures::new(threads));
-        let worker = Worker::new(Arc::new(self.queue.clone()), maker, threads, figures);
+        let (queue, files, metrics) = (self.queue.clone(), Arc::clone(&self.files), WorkerMetrics::new(threads));
+        let worker = Worker::new(Arc::new(queue), files, Arc::clone(service) as _, threads, Arc::new(metrics));
         let (stop, stopped) = oneshot::channel();
         let run = async move { worker.run(async { drop(stopped.await) }, grace).await };
         RunningWorker { stop, task: tokio::spawn(run) }
@@ -189,13 +187,13 @@ async fn disturb(place: &Place, service: &Arc<Service>, seed: u64, mut workers: 
         match random.next_u64() % 8 {
             0 => workers.swap_remove(0).kill(),
             1 => workers.swap_remove(0).stop().await,
-            2 => place.queue.0.forget(),
-            3 => place.queue.0.hand_out_again(),
-            4 => place.queue.0.set_down(true),
-            5 => place.queue.0.set_loses_ends(true),
+            2 => place.queue.forget(),
+            3 => place.queue.hand_out_again(),
+            4 => place.queue.set_down(true),
+            5 => place.queue.set_loses_ends(true),
             _ => {
-                place.queue.0.set_down(false);
-                place.queue.0.set_loses_ends(false);
+                place.queue.set_down(false);
+                place.queue.set_loses_ends(false);
             }
         }
         while workers.len() < 2 {
@@ -308,9 +306,9 @@ async fn a_job_says_what_it_waits_for() {
     let waits = async |reason| replica.until(&job, |view| view.waiting_for == reason).await;
     waits(Some(WaitingFor::Workers)).await;
     assert_eq!(replica.engine.view(&job).state, JobState::Queued);
-    place.queue.0.set_down(true);
+    place.queue.set_down(true);
     waits(Some(WaitingFor::Queue)).await;
-    place.queue.0.set_down(false);
+    place.queue.set_down(false);
     waits(Some(WaitingFor::Workers)).await;
     let worker = place.worker(&service, 1);
     let view = replica.until(&job, |view| view.counts.done > 2).await;

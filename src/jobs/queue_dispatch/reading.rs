@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use taquin_bulk::{JobError, map_in_order};
 
-use crate::jobs::Job;
+use crate::jobs::job::Job;
 
 /// Concurrent reads.
 const CONCURRENT_READS: usize = 16;

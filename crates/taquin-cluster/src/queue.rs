@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use taquin_bulk::FolderName;
 
-use super::task::{Task, TaskClass};
+use crate::task::{Task, TaskClass};
 
 /// A queue that leases each task to one worker at a time. A task stays in the queue until a worker acknowledges it.
 ///
@@ -46,10 +46,10 @@ pub trait Queue: Debug + Send + Sync + 'static {
     fn attend(&self) -> impl Future<Output = ()> + Send;
 
     /// Sends a worker's report to the callers of [`reports`](Self::reports). It may be lost.
-    fn report(&self, trouble: Trouble) -> impl Future<Output = ()> + Send;
+    fn report(&self, trouble: WorkerTrouble) -> impl Future<Output = ()> + Send;
 
     /// Returns worker [reports](Self::report) since this process last called.
-    fn reports(&self) -> impl Future<Output = HashSet<Trouble>> + Send;
+    fn reports(&self) -> impl Future<Output = HashSet<WorkerTrouble>> + Send;
 
     /// Waits for a task of a class for at most half a minute. Dropping the future may lose a task until its lease
     /// expires.
@@ -58,13 +58,16 @@ pub trait Queue: Debug + Send + Sync + 'static {
     /// [`QueueError`].
     fn take(&self, class: TaskClass) -> impl Future<Output = Result<Option<Self::Lease>, QueueError>> + Send;
 
+    /// A task is handed out again after this time, unless its lease is extended.
+    fn lease_time(&self) -> Duration;
+
     /// Waits until this process has sent all messages, for some seconds at most.
     fn flush(&self) -> impl Future<Output = ()> + Send;
 }
 
 /// Something that a worker cannot do.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Trouble {
+pub enum WorkerTrouble {
     /// Read or write the files of a folder at present.
     Store(FolderName),
     /// Do this task: its labels depend on another solver.
@@ -76,7 +79,7 @@ pub enum Trouble {
 const SOLVER: &str = "solver ";
 const MISSING: &str = "missing ";
 
-impl fmt::Display for Trouble {
+impl fmt::Display for WorkerTrouble {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Store(folder) => write!(f, "{folder}"),
@@ -87,7 +90,7 @@ impl fmt::Display for Trouble {
 }
 
 /// Parses the output of [`Display`](fmt::Display).
-impl FromStr for Trouble {
+impl FromStr for WorkerTrouble {
     type Err = ();
 
     fn from_str(text: &str) -> Result<Self, ()> {
@@ -99,7 +102,8 @@ impl FromStr for Trouble {
     }
 }
 
-/// A task handed out. The queue hands it out again after half a minute, unless the lease is extended.
+/// A task handed out. The queue hands it out again after the [lease time](Queue::lease_time), unless the lease is
+/// extended.
 pub trait Lease: Debug + Send + Sync + 'static {
     /// The leased task.
     fn task(&self) -> &Task;
@@ -107,7 +111,7 @@ pub trait Lease: Debug + Send + Sync + 'static {
     /// Number of deliveries that the queue knows of.
     fn deliveries(&self) -> u64;
 
-    /// Restarts the half minute.
+    /// Restarts the lease time.
     ///
     /// # Errors
     /// [`QueueError`].
@@ -122,12 +126,12 @@ pub trait Lease: Debug + Send + Sync + 'static {
     /// Returns the task to the queue, which hands it out after a pause.
     ///
     /// # Errors
-    /// [`QueueError`]. The task is handed out again after half a minute.
+    /// [`QueueError`]. The task is handed out again after its lease time.
     fn release(&self, pause: Duration) -> impl Future<Output = Result<(), QueueError>> + Send;
 }
 
-/// A task is handed out again after this time, unless its lease is extended.
-pub(crate) const LEASE_TIME: Duration = Duration::from_secs(if cfg!(test) { 2 } else { 30 });
+/// Lease time of a queue between processes.
+pub const LEASE_TIME: Duration = Duration::from_secs(30);
 
 /// Tasks and takers of a queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use super::*;
-use crate::cluster::memory_queue::SharedQueue;
-use crate::cluster::task::Work;
+use crate::memory_queue::MemoryQueue;
+use crate::task::Work;
 
 fn task(class: TaskClass, work: Work) -> Task {
     Task { class, job: "1".repeat(32).parse().unwrap(), folder: "2".repeat(32).parse().unwrap(), work }
@@ -31,7 +31,7 @@ async fn assert_none<Q: Queue>(queue: &Q, class: TaskClass, time: Duration) {
     }
 }
 
-/// Checks the promises of an empty queue whose leases last [`LEASE_TIME`].
+/// Checks the promises of an empty queue. Its lease time should be some seconds.
 pub(crate) async fn check_promises<Q: Queue>(queue: &Q) {
     a_task_is_in_the_queue_once(queue).await;
     a_task_is_handed_out_until_it_is_done(queue).await;
@@ -79,7 +79,7 @@ async fn a_task_is_handed_out_until_it_is_done<Q: Queue>(queue: &Q) {
     second.release(Duration::ZERO).await.unwrap();
     let third = taken(queue, TaskClass::Bulk).await;
     third.done().await.unwrap();
-    assert_none(queue, TaskClass::Bulk, LEASE_TIME + Duration::from_millis(500)).await;
+    assert_none(queue, TaskClass::Bulk, queue.lease_time() + Duration::from_millis(500)).await;
     // A finished task may be offered again.
     queue.offer(&chunk(2)).await.unwrap();
     taken(queue, TaskClass::Bulk).await.done().await.unwrap();
@@ -89,10 +89,10 @@ async fn a_lease_ends_unless_it_is_extended<Q: Queue>(queue: &Q) {
     queue.offer(&chunk(3)).await.unwrap();
     let first = taken(queue, TaskClass::Bulk).await;
     for _ in 0..4 {
-        tokio::time::sleep(LEASE_TIME / 2).await;
+        tokio::time::sleep(queue.lease_time() / 2).await;
         first.extend().await.unwrap();
     }
-    assert_none(queue, TaskClass::Bulk, LEASE_TIME / 4).await;
+    assert_none(queue, TaskClass::Bulk, queue.lease_time() / 4).await;
     let second = taken(queue, TaskClass::Bulk).await;
     assert_eq!((*second.task(), second.deliveries()), (chunk(3), 2));
     second.done().await.unwrap();
@@ -149,8 +149,9 @@ async fn workers_are_known_while_they_attend<Q: Queue>(queue: &Q) {
 
 async fn reports_reach_those_that_ask<Q: Queue>(queue: &Q) {
     assert_eq!(queue.reports().await, HashSet::new());
-    let (solver, missing) = (Trouble::Solver(chunk(1)), Trouble::Missing(chunk(2)));
-    let (troubles, mut reported) = (HashSet::from([Trouble::Store(chunk(1).folder), solver, missing]), HashSet::new());
+    let (solver, missing) = (WorkerTrouble::Solver(chunk(1)), WorkerTrouble::Missing(chunk(2)));
+    let (troubles, mut reported) =
+        (HashSet::from([WorkerTrouble::Store(chunk(1).folder), solver, missing]), HashSet::new());
     let begun = Instant::now();
     while reported != troubles {
         assert!(begun.elapsed() < Duration::from_secs(20), "{reported:?}");
@@ -165,5 +166,5 @@ async fn reports_reach_those_that_ask<Q: Queue>(queue: &Q) {
 
 #[tokio::test]
 async fn a_queue_in_memory_keeps_the_promises() {
-    check_promises(&SharedQueue::new(LEASE_TIME, Duration::from_secs(30))).await;
+    check_promises(&MemoryQueue::new(Duration::from_secs(2))).await;
 }

@@ -13,11 +13,11 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 use object_store::client::{HttpError, HttpErrorKind};
 use object_store::list::PaginatedListOptions;
 use object_store::path::Path;
-use object_store::{Error as StoreError, ObjectStoreExt, PutMode, PutPayload};
+use object_store::{Error as StoreError, ObjectMeta, ObjectStoreExt, PutMode, PutPayload};
 use taquin_bulk::{Created, Directory, DirectoryUse, Files, WriteFile, too_long};
 use tokio::runtime::Handle;
 
-use super::bucket::{Bucket, BucketError, message, open_bucket};
+use crate::bucket::{Bucket, BucketError, message, open_bucket};
 
 #[cfg(test)]
 mod tests;
@@ -122,8 +122,8 @@ impl Objects {
         Path::parse(key).map_err(|error| io::Error::new(ErrorKind::InvalidInput, error))
     }
 
-    fn exists(&self, key: &Path) -> io::Result<bool> {
-        Ok(if_found(self.wait(self.bucket.store.head(key)))?.is_some())
+    fn head(&self, key: &Path) -> io::Result<Option<ObjectMeta>> {
+        if_found(self.wait(self.bucket.store.head(key)))
     }
 
     /// Calls `visit` with each page of the objects in a folder whose names are greater than `after`. Objects in
@@ -198,7 +198,7 @@ impl Files for Objects {
             }
             match self.wait(self.bucket.store.put_opts(&key, payload.clone(), PutMode::Create.into())) {
                 Ok(_) => return Ok(Created::New),
-                Err(StoreError::AlreadyExists { .. }) if self.exists(&key)? => return Ok(Created::Existed),
+                Err(StoreError::AlreadyExists { .. }) if self.head(&key)?.is_some() => return Ok(Created::Existed),
                 Err(StoreError::AlreadyExists { .. }) => {}
                 Err(error) => return Err(to_io(&error)),
             }
@@ -220,13 +220,11 @@ impl Files for Objects {
     }
 
     fn created_at(&self, name: &str) -> io::Result<Option<SystemTime>> {
-        let key = self.key(name)?;
-        Ok(if_found(self.wait(self.bucket.store.head(&key)))?.map(|object| object.last_modified.into()))
+        Ok(self.head(&self.key(name)?)?.map(|object| object.last_modified.into()))
     }
 
     fn length(&self, name: &str) -> io::Result<Option<u64>> {
-        let key = self.key(name)?;
-        Ok(if_found(self.wait(self.bucket.store.head(&key)))?.map(|object| object.size))
+        Ok(self.head(&self.key(name)?)?.map(|object| object.size))
     }
 
     fn list_after(&self, folder: &str, after: &str, visit: &mut dyn FnMut(&str)) -> io::Result<()> {

@@ -9,7 +9,6 @@ use taquin_bulk::test_files::check_promises;
 use tokio::runtime::Runtime;
 
 use super::*;
-use crate::jobs::{EngineError, JobStore};
 
 /// Must appear in no message.
 const SECRETS: [&str; 2] = ["the-key-id", "the-secret"];
@@ -199,13 +198,14 @@ fn a_path_is_a_directory() {
 fn a_directory_belongs_to_one_process_or_to_those_that_share_it() {
     let (runtime, path) = (runtime(), std::env::temp_dir().join(format!("taquin-lock-{}", std::process::id())));
     let share = || open_files(&path.display().to_string(), runtime.handle());
-    let own = JobStore::in_directory(&path).unwrap();
+    let own = || Directory::create(&path).unwrap().lock(DirectoryUse::Exclusive);
+    let locked = own().unwrap();
     assert!(matches!(share(), Err(OpenError::InUse(_))));
-    drop(own);
+    drop(locked);
     let shared = [share().unwrap(), share().unwrap()];
-    assert!(matches!(JobStore::in_directory(&path), Err(EngineError::InUse(_))));
+    assert!(matches!(own(), Err(TryLockError::WouldBlock)));
     drop(shared);
-    JobStore::in_directory(&path).unwrap();
+    own().unwrap();
     std::fs::remove_dir_all(&path).unwrap();
 }
 
@@ -250,7 +250,7 @@ fn lists_and_removals_have_several_pages() {
 #[test]
 #[ignore = "needs a server: .ci/cluster"]
 fn a_private_authority_is_trusted_if_the_environment_names_it() {
-    let test = "cluster::objects::tests::a_private_authority_is_trusted_if_the_environment_names_it";
+    let test = "objects::tests::a_private_authority_is_trusted_if_the_environment_names_it";
     if let Ok(variable) = std::env::var("TAQUIN_TEST_ENDPOINT") {
         let runtime = runtime();
         let objects = objects(&runtime, "s3://taquin/tls", &server(&variable));

@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 use taquin_bulk::Progress;
 use tokio::time::interval_at;
 
-use super::queue::{LEASE_TIME, Lease};
+use crate::queue::Lease;
 
 /// Tells whether the work on a task makes progress.
 #[derive(Debug)]
@@ -25,9 +25,6 @@ struct Phase {
     last: u64,
     moved: Instant,
 }
-
-/// Interval between lease extensions.
-const BEAT: Duration = LEASE_TIME.checked_div(3).expect("it is no division by zero");
 
 impl Pulse {
     /// The pulse of work whose first phase may take this long.
@@ -59,18 +56,23 @@ impl Phase {
     }
 }
 
-/// Runs the work on a task, and extends its lease while there is a pulse.
-pub(crate) async fn beating<T>(lease: &impl Lease, pulse: &Pulse, work: impl Future<Output = T>) -> T {
+/// Runs the work on a task, and extends its lease once in each `period` while there is a pulse.
+pub(crate) async fn beating<T>(
+    lease: &impl Lease,
+    pulse: &Pulse,
+    period: Duration,
+    work: impl Future<Output = T>,
+) -> T {
     tokio::select! {
         biased;
         done = work => done,
-        done = beat(lease, pulse) => done,
+        done = beat(lease, pulse, period) => done,
     }
 }
 
 /// Extends a lease until dropped.
-async fn beat<T>(lease: &impl Lease, pulse: &Pulse) -> T {
-    let mut beats = interval_at(tokio::time::Instant::now() + BEAT, BEAT);
+async fn beat<T>(lease: &impl Lease, pulse: &Pulse, period: Duration) -> T {
+    let mut beats = interval_at(tokio::time::Instant::now() + period, period);
     loop {
         beats.tick().await;
         if pulse.goes_on()

@@ -1,4 +1,4 @@
-//! A queue in memory for tests. It keeps the promises of a queue, and breaks them on request.
+//! A queue in memory for tests.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -9,16 +9,19 @@ use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio::time::timeout;
 
-use super::queue::{Lease, Queue, QueueCounts, QueueError, Trouble};
-use super::task::{Task, TaskClass};
+use crate::queue::{Lease, Queue, QueueCounts, QueueError, WorkerTrouble};
+use crate::task::{Task, TaskClass};
+
+/// A queue in memory for tests, shared by its clones and leases. It keeps the promises of [`Queue`], and breaks them on
+/// request.
+#[derive(Clone, Debug)]
+pub struct MemoryQueue(Arc<Shared>);
 
 #[derive(Debug)]
-pub(crate) struct MemoryQueue {
+struct Shared {
     state: Mutex<QueueState>,
     changed: Notify,
     lease_time: Duration,
-    /// Longest wait of a call of `take`.
-    take_time: Duration,
     is_down: AtomicBool,
     loses_ends: AtomicBool,
     is_breaking: AtomicBool,
@@ -29,7 +32,7 @@ struct QueueState {
     tasks: BTreeMap<Task, Entry>,
     takers: [u64; 2],
     workers: u64,
-    reports: HashSet<Trouble>,
+    reports: HashSet<WorkerTrouble>,
     leases: u64,
     extensions: u64,
     flushes: u64,
@@ -45,100 +48,101 @@ struct Entry {
     lease: Option<u64>,
 }
 
+/// A task handed out by a [`MemoryQueue`].
 #[derive(Debug)]
-pub(crate) struct MemoryLease {
-    queue: Arc<MemoryQueue>,
+pub struct MemoryLease {
+    queue: MemoryQueue,
     task: Task,
     number: u64,
     deliveries: u64,
 }
 
-/// A shared handle to the queue. Leases hold one too.
-#[derive(Clone, Debug)]
-pub(crate) struct SharedQueue(pub(crate) Arc<MemoryQueue>);
+/// Longest wait of a call of `take`.
+const TAKE_TIME: Duration = Duration::from_secs(30);
 
-impl SharedQueue {
-    pub(crate) fn new(lease_time: Duration, take_time: Duration) -> Self {
-        Self(Arc::new(MemoryQueue {
+impl MemoryQueue {
+    /// An empty queue.
+    pub fn new(lease_time: Duration) -> Self {
+        Self(Arc::new(Shared {
             state: Mutex::default(),
             changed: Notify::new(),
             lease_time,
-            take_time,
             is_down: AtomicBool::new(false),
             loses_ends: AtomicBool::new(false),
             is_breaking: AtomicBool::new(false),
         }))
     }
-}
 
-impl MemoryQueue {
     /// Drops all tasks.
-    pub(crate) fn forget(&self) {
-        self.state.lock().tasks.clear();
+    pub fn forget(&self) {
+        self.0.state.lock().tasks.clear();
     }
 
     /// Makes the next offer drop all tasks and fail, like a server whose files were removed.
-    pub(crate) fn break_at_offer(&self) {
-        self.is_breaking.store(true, Ordering::Relaxed);
+    pub fn break_at_offer(&self) {
+        self.0.is_breaking.store(true, Ordering::Relaxed);
     }
 
     /// Ends all leases at once.
-    pub(crate) fn hand_out_again(&self) {
-        self.state.lock().tasks.values_mut().for_each(|entry| *entry = Entry { lease: None, from: None, ..*entry });
-        self.changed.notify_waiters();
+    pub fn hand_out_again(&self) {
+        self.0.state.lock().tasks.values_mut().for_each(|entry| *entry = Entry { lease: None, from: None, ..*entry });
+        self.0.changed.notify_waiters();
     }
 
-    pub(crate) fn set_down(&self, is_down: bool) {
-        self.is_down.store(is_down, Ordering::Relaxed);
+    /// Sets whether all calls fail.
+    pub fn set_down(&self, is_down: bool) {
+        self.0.is_down.store(is_down, Ordering::Relaxed);
     }
 
     /// Sets whether the ends of leases are lost.
-    pub(crate) fn set_loses_ends(&self, loses_ends: bool) {
-        self.loses_ends.store(loses_ends, Ordering::Relaxed);
+    pub fn set_loses_ends(&self, loses_ends: bool) {
+        self.0.loses_ends.store(loses_ends, Ordering::Relaxed);
     }
 
-    pub(crate) fn extensions(&self) -> u64 {
-        self.state.lock().extensions
+    /// Number of lease extensions so far.
+    pub fn extensions(&self) -> u64 {
+        self.0.state.lock().extensions
     }
 
     /// Number of flushes so far.
-    pub(crate) fn flushes(&self) -> u64 {
-        self.state.lock().flushes
+    pub fn flushes(&self) -> u64 {
+        self.0.state.lock().flushes
     }
 
-    pub(crate) fn leases(&self) -> u64 {
-        self.state.lock().leases
+    /// Number of leases so far.
+    pub fn leases(&self) -> u64 {
+        self.0.state.lock().leases
     }
 
     /// Largest number of tasks in the queue at a time.
-    pub(crate) fn most(&self) -> usize {
-        self.state.lock().most
+    pub fn most(&self) -> usize {
+        self.0.state.lock().most
     }
 
     fn check(&self) -> Result<(), QueueError> {
-        if self.is_down.load(Ordering::Relaxed) { Err(QueueError::new("it is down")) } else { Ok(()) }
+        if self.0.is_down.load(Ordering::Relaxed) { Err(QueueError::new("it is down")) } else { Ok(()) }
     }
 
     fn next(&self, class: TaskClass) -> Option<(Task, u64, u64)> {
-        let mut state = self.state.lock();
+        let mut state = self.0.state.lock();
         let (now, number) = (Instant::now(), state.leases + 1);
         let is_free =
             |(task, entry): &(&Task, &mut Entry)| task.class == class && entry.from.is_none_or(|from| from <= now);
         let (task, entry) = state.tasks.iter_mut().find(is_free)?;
-        *entry = Entry { deliveries: entry.deliveries + 1, from: Some(now + self.lease_time), lease: Some(number) };
+        *entry = Entry { deliveries: entry.deliveries + 1, from: Some(now + self.0.lease_time), lease: Some(number) };
         let next = (*task, number, entry.deliveries);
         state.leases = number;
         Some(next)
     }
 }
 
-impl Queue for SharedQueue {
+impl Queue for MemoryQueue {
     type Lease = MemoryLease;
 
     async fn offer(&self, task: &Task) -> Result<(), QueueError> {
-        self.0.check()?;
+        self.check()?;
         if self.0.is_breaking.swap(false, Ordering::Relaxed) {
-            self.0.forget();
+            self.forget();
             return Err(QueueError::new("it has lost its files"));
         }
         let mut state = self.0.state.lock();
@@ -150,12 +154,12 @@ impl Queue for SharedQueue {
     }
 
     async fn tasks(&self) -> Result<HashSet<Task>, QueueError> {
-        self.0.check()?;
+        self.check()?;
         Ok(self.0.state.lock().tasks.keys().copied().collect())
     }
 
     async fn counts(&self, class: TaskClass) -> Result<QueueCounts, QueueError> {
-        self.0.check()?;
+        self.check()?;
         let state = self.0.state.lock();
         let entries = || state.tasks.iter().filter(|(task, _)| task.class == class);
         let leased = entries().filter(|(_, entry)| entry.from.is_some()).count() as u64;
@@ -164,37 +168,44 @@ impl Queue for SharedQueue {
     }
 
     async fn has_worker(&self) -> Result<bool, QueueError> {
-        self.0.check()?;
+        self.check()?;
         Ok(self.0.state.lock().workers > 0)
     }
 
     async fn attend(&self) {
-        let _attendant = Attendant::new(&self.0);
+        let _attendant = Counted::new(self, |state| &mut state.workers);
         std::future::pending().await
     }
 
-    async fn report(&self, trouble: Trouble) {
+    async fn report(&self, trouble: WorkerTrouble) {
         self.0.state.lock().reports.insert(trouble);
     }
 
-    async fn reports(&self) -> HashSet<Trouble> {
+    async fn reports(&self) -> HashSet<WorkerTrouble> {
         std::mem::take(&mut self.0.state.lock().reports)
     }
 
     async fn take(&self, class: TaskClass) -> Result<Option<MemoryLease>, QueueError> {
         const LOOK: Duration = Duration::from_millis(5);
-        self.0.check()?;
-        let _taker = Taker::new(&self.0, class);
+        self.check()?;
+        let _taker = match class {
+            TaskClass::Bulk => Counted::new(self, |state| &mut state.takers[0]),
+            TaskClass::Quick => Counted::new(self, |state| &mut state.takers[1]),
+        };
         let begun = Instant::now();
         loop {
-            if let Some((task, number, deliveries)) = self.0.next(class) {
-                return Ok(Some(MemoryLease { queue: Arc::clone(&self.0), task, number, deliveries }));
+            if let Some((task, number, deliveries)) = self.next(class) {
+                return Ok(Some(MemoryLease { queue: self.clone(), task, number, deliveries }));
             }
-            if begun.elapsed() >= self.0.take_time {
+            if begun.elapsed() >= TAKE_TIME {
                 return Ok(None);
             }
             let _ = timeout(LOOK, self.0.changed.notified()).await;
         }
+    }
+
+    fn lease_time(&self) -> Duration {
+        self.0.lease_time
     }
 
     async fn flush(&self) {
@@ -202,41 +213,26 @@ impl Queue for SharedQueue {
     }
 }
 
-/// Counts a waiting call of `take` until dropped.
-struct Taker<'q>(&'q MemoryQueue, TaskClass);
+/// Adds one to a count of the queue until dropped.
+struct Counted<'q>(&'q MemoryQueue, fn(&mut QueueState) -> &mut u64);
 
-impl<'q> Taker<'q> {
-    fn new(queue: &'q MemoryQueue, class: TaskClass) -> Self {
-        queue.state.lock().takers[class as usize] += 1;
-        Self(queue, class)
+impl<'q> Counted<'q> {
+    fn new(queue: &'q MemoryQueue, count: fn(&mut QueueState) -> &mut u64) -> Self {
+        *count(&mut queue.0.state.lock()) += 1;
+        Self(queue, count)
     }
 }
 
-impl Drop for Taker<'_> {
+impl Drop for Counted<'_> {
     fn drop(&mut self) {
-        self.0.state.lock().takers[self.1 as usize] -= 1;
-    }
-}
-
-/// Counts a worker until dropped.
-struct Attendant<'q>(&'q MemoryQueue);
-
-impl<'q> Attendant<'q> {
-    fn new(queue: &'q MemoryQueue) -> Self {
-        queue.state.lock().workers += 1;
-        Self(queue)
-    }
-}
-
-impl Drop for Attendant<'_> {
-    fn drop(&mut self) {
-        self.0.state.lock().workers -= 1;
+        let Self(queue, count) = self;
+        *count(&mut queue.0.state.lock()) -= 1;
     }
 }
 
 impl MemoryLease {
     fn with_entry(&self, change: impl FnOnce(&mut Entry)) {
-        let mut state = self.queue.state.lock();
+        let mut state = self.queue.0.state.lock();
         if let Some(entry) = state.tasks.get_mut(&self.task).filter(|entry| entry.lease == Some(self.number)) {
             change(entry);
         }
@@ -254,22 +250,22 @@ impl Lease for MemoryLease {
 
     async fn extend(&self) -> Result<(), QueueError> {
         self.queue.check()?;
-        self.queue.state.lock().extensions += 1;
-        self.with_entry(|entry| entry.from = Some(Instant::now() + self.queue.lease_time));
+        self.queue.0.state.lock().extensions += 1;
+        self.with_entry(|entry| entry.from = Some(Instant::now() + self.queue.0.lease_time));
         Ok(())
     }
 
     async fn done(&self) -> Result<(), QueueError> {
         self.queue.check()?;
-        if !self.queue.loses_ends.load(Ordering::Relaxed) {
-            self.queue.state.lock().tasks.remove(&self.task);
+        if !self.queue.0.loses_ends.load(Ordering::Relaxed) {
+            self.queue.0.state.lock().tasks.remove(&self.task);
         }
         Ok(())
     }
 
     async fn release(&self, pause: Duration) -> Result<(), QueueError> {
         self.queue.check()?;
-        if !self.queue.loses_ends.load(Ordering::Relaxed) {
+        if !self.queue.0.loses_ends.load(Ordering::Relaxed) {
             self.with_entry(|entry| *entry = Entry { from: Some(Instant::now() + pause), lease: None, ..*entry });
         }
         Ok(())

@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use percent_encoding::percent_decode_str;
 use tokio::sync::watch;
 
-use super::queue::QueueError;
+use crate::queue::QueueError;
 
 /// Counts connections, and records why there is none.
 #[derive(Debug, Default)]

@@ -9,9 +9,8 @@ use futures_util::future::join_all;
 use parking_lot::Mutex;
 use taquin_solver::{RandomSource, SplitMix};
 
-use super::tests::{queue_with_leases, servers, settings, task};
 use super::*;
-use crate::cluster::task::Work;
+use crate::task::Work;
 
 /// Size and length of a test.
 #[derive(Clone, Copy)]

@@ -4,10 +4,9 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use taquin_bulk::FolderName;
+use taquin_cluster::Task;
 
-use super::queue::LEASE_TIME;
-use super::task::Task;
-use crate::jobs::WaitingFor;
+use crate::jobs::view::WaitingFor;
 
 /// Recent refusals of workers, and recent new parts, by job folder.
 #[derive(Debug, Default)]
@@ -24,6 +23,9 @@ struct Refused {
     /// The resting tasks, and since when they rest.
     tasks: HashMap<Task, Instant>,
 }
+
+/// Lease time of the queue.
+pub(crate) const LEASE_TIME: Duration = if cfg!(test) { Duration::from_secs(2) } else { taquin_cluster::LEASE_TIME };
 
 /// Time for which a refused task is not offered again.
 const REST: Duration = LEASE_TIME;
@@ -88,7 +90,7 @@ impl Refusals {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cluster::task::{TaskClass, Work};
+    use taquin_cluster::{TaskClass, Work};
 
     fn task(chunk: u64) -> Task {
         let (job, folder) = ("1".repeat(32).parse().unwrap(), "2".repeat(32).parse().unwrap());

@@ -1,3 +1,7 @@
+//! Tests with NATS servers.
+
+mod stub_workers;
+
 use std::env;
 use std::time::Instant;
 
@@ -5,8 +9,8 @@ use async_nats::jetstream::consumer::pull;
 use async_nats::jetstream::stream::Config;
 
 use super::*;
-use crate::cluster::queue::tests::check_promises;
-use crate::cluster::task::Work;
+use crate::queue::tests::check_promises;
+use crate::task::Work;
 
 pub(crate) fn settings(server: &str) -> QueueSettings {
     QueueSettings { servers: vec![server.to_owned()], credentials: None, replicas: 1, role: QueueRole::Service }
@@ -20,7 +24,7 @@ pub(crate) fn servers() -> Vec<String> {
 
 /// A queue of its own at a server.
 async fn queue(server: &str) -> JetStream {
-    queue_with_leases(server, LEASE_TIME).await
+    queue_with_leases(server, Duration::from_secs(2)).await
 }
 
 /// A queue of its own with this lease time.

@@ -6,16 +6,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use taquin_bulk::{Created, JobError, Part, StoredJob};
+use taquin_bulk::{Created, Files, JobError, Part, StoredJob};
 use tokio::sync::{Semaphore, SemaphorePermit, watch};
 use tokio::time::sleep;
 use tracing::Level;
 
-use super::figures::{TaskResult, WorkerFigures};
-use super::maker::{Begun, CHECK_PERIOD, Maker};
-use super::pulse::{Pulse, beating};
-use super::queue::{Lease, Queue, QueueError, Trouble};
-use super::task::{Task, TaskClass};
+use crate::maker::{Begun, JobSolver, Maker};
+use crate::metrics::{TaskResult, WorkerMetrics};
+use crate::pulse::{Pulse, beating};
+use crate::queue::{Lease, Queue, QueueError, WorkerTrouble};
+use crate::task::{Task, TaskClass};
 
 /// Takes tasks from a queue and does them, one on each thread. It holds one task in reserve, so that no thread waits
 /// for the queue. An extra thread does quick tasks.
@@ -23,7 +23,7 @@ use super::task::{Task, TaskClass};
 pub struct Worker<Q> {
     queue: Arc<Q>,
     maker: Arc<Maker>,
-    figures: Arc<WorkerFigures>,
+    metrics: Arc<WorkerMetrics>,
     slots: usize,
     threads: Semaphore,
     stage: watch::Sender<Stage>,
@@ -50,8 +50,9 @@ enum Outcome {
 /// A task that another worker may do at once.
 const RELEASED: Outcome = Outcome::Release(TaskResult::Released, Duration::ZERO);
 
-/// Time for which a lease is extended while the store does not answer. Then the queue may hand the task out again.
-const STORE_PATIENCE: Duration = Duration::from_secs(if cfg!(test) { 5 } else { 600 });
+/// Number of lease times for which a lease is extended while the store does not answer: 10 minutes of 30 s each. Then
+/// the queue may hand the task out again.
+const STORE_PATIENCE: u32 = 20;
 
 /// From this delivery on, a chunk runs isolated: earlier attempts may have crashed their worker.
 const ISOLATED_FROM: u64 = 3;
@@ -63,11 +64,26 @@ const LONGEST_RETRY: Duration = Duration::from_secs(10);
 const END_TIME: Duration = Duration::from_secs(5);
 
 impl<Q: Queue> Worker<Q> {
-    /// A worker with this many threads. The runtime needs twice as many threads for blocking work, and some more.
-    pub fn new(queue: Arc<Q>, maker: Maker, threads: usize, figures: Arc<WorkerFigures>) -> Self {
-        let (slots, threads) = (threads + 1, Semaphore::new(threads));
-        let (stage, has_queue) = (watch::Sender::new(Stage::Running), AtomicBool::new(true));
-        Self { queue, maker: Arc::new(maker), figures, slots, threads, stage, has_queue }
+    /// A worker for the jobs in a store, with this many threads. The runtime needs twice as many threads for blocking
+    /// work, and some more.
+    pub fn new(
+        queue: Arc<Q>,
+        store: Arc<dyn Files>,
+        solver: Arc<dyn JobSolver>,
+        threads: usize,
+        metrics: Arc<WorkerMetrics>,
+    ) -> Self {
+        // 4 s, if a lease lasts 30 s.
+        let check_period = 2 * queue.lease_time() / 15;
+        Self {
+            queue,
+            maker: Arc::new(Maker::new(store, solver, check_period)),
+            metrics,
+            slots: threads + 1,
+            threads: Semaphore::new(threads),
+            stage: watch::Sender::new(Stage::Running),
+            has_queue: AtomicBool::new(true),
+        }
     }
 
     /// Runs until `shutdown` completes, finishes the tasks that fit into the grace period, and releases the rest.
@@ -128,14 +144,14 @@ impl<Q: Queue> Worker<Q> {
 
     /// Does a task. Returns false if the worker cannot do it, and may fail at others.
     async fn serve(&self, lease: &Q::Lease) -> bool {
-        self.figures.leases.inc();
+        self.metrics.leases.inc();
         let outcome = self.make(lease).await;
         let (result, ended) = match outcome {
             Outcome::Done(result) => (result, lease.done().await),
             Outcome::Release(result, pause) => (result, lease.release(pause).await),
         };
-        self.figures.leases.dec();
-        self.figures.count(result);
+        self.metrics.leases.dec();
+        self.metrics.count(result);
         let task = lease.task();
         if let Err(error) = ended {
             // The queue hands the task out again, and the next worker finds the part.
@@ -145,8 +161,12 @@ impl<Q: Queue> Worker<Q> {
     }
 
     async fn make(&self, lease: &Q::Lease) -> Outcome {
-        let pulse = Pulse::new(STORE_PATIENCE);
-        beating(lease, &pulse, self.work(lease, &pulse)).await
+        let pulse = Pulse::new(self.store_patience());
+        beating(lease, &pulse, self.queue.lease_time() / 3, self.work(lease, &pulse)).await
+    }
+
+    fn store_patience(&self) -> Duration {
+        STORE_PATIENCE * self.queue.lease_time()
     }
 
     async fn work(&self, lease: &Q::Lease, pulse: &Pulse) -> Outcome {
@@ -159,11 +179,11 @@ impl<Q: Queue> Worker<Q> {
             Ok(Begun::Nothing) => Outcome::Done(TaskResult::Existed),
             // Refused tasks leave the queue, which they would fill, and are offered again later.
             Ok(Begun::OtherSolver) => {
-                self.queue.report(Trouble::Solver(task)).await;
+                self.queue.report(WorkerTrouble::Solver(task)).await;
                 Outcome::Done(TaskResult::Refused)
             }
             Ok(Begun::Missing) => {
-                self.queue.report(Trouble::Missing(task)).await;
+                self.queue.report(WorkerTrouble::Missing(task)).await;
                 let was_deleted = self.maker.has_store_of_service();
                 Outcome::Done(if was_deleted { TaskResult::Existed } else { TaskResult::NoStore })
             }
@@ -188,8 +208,8 @@ impl<Q: Queue> Worker<Q> {
         let message = "task cannot be done";
         tracing::event!(target: "taquin::worker", Level::WARN, message, %task, %error);
         if error.is_temporary() {
-            self.figures.has_store.set(0);
-            self.queue.report(Trouble::Store(task.folder)).await;
+            self.metrics.has_store.set(0);
+            self.queue.report(WorkerTrouble::Store(task.folder)).await;
             return Outcome::Release(TaskResult::NoStore, SOON);
         }
         match self.unless_over(self.with_maker(move |maker| maker.fail(&task, &error))).await {
@@ -200,7 +220,7 @@ impl<Q: Queue> Worker<Q> {
 
     async fn end(&self, lease: &Q::Lease, pulse: &Pulse, job: Arc<StoredJob>) -> Outcome {
         let task = *lease.task();
-        let (cancel, progress) = (Arc::new(AtomicBool::new(false)), pulse.begin(STORE_PATIENCE));
+        let (cancel, progress) = (Arc::new(AtomicBool::new(false)), pulse.begin(self.store_patience()));
         let ending = {
             let cancel = Arc::clone(&cancel);
             self.with_maker(move |maker| maker.end(&job, &cancel, &progress))
@@ -231,14 +251,14 @@ impl<Q: Queue> Worker<Q> {
     async fn chunk(&self, lease: &Q::Lease, pulse: &Pulse, job: Arc<StoredJob>, chunk: u64) -> Outcome {
         pulse.begin(Duration::MAX);
         // If no thread becomes free, as on a hanging file system, another worker makes the chunk.
-        let patience = STORE_PATIENCE.max(Maker::board_time(&job));
+        let patience = self.store_patience().max(Maker::board_time(&job));
         let permit = tokio::select! {
             biased;
             () = self.reached(Stage::Draining) => return RELEASED,
             () = tokio::time::sleep(patience) => return RELEASED,
             permit = self.thread(lease.task().class) => permit,
         };
-        let busy = self.figures.busy();
+        let busy = self.metrics.busy();
         let labelled = self.label(lease, pulse, &job, chunk).await;
         drop((permit, busy));
         match labelled {
@@ -283,14 +303,14 @@ impl<Q: Queue> Worker<Q> {
             labelled = labelling => labelled,
             labelled = ending => labelled,
         };
-        self.figures.count_boards(progress.labelled.load(Ordering::Relaxed));
+        self.metrics.count_boards(progress.labelled.load(Ordering::Relaxed));
         labelled
     }
 
     async fn over(&self, task: Task) {
         loop {
             // The answer may be a period old.
-            sleep(CHECK_PERIOD / 4).await;
+            sleep(self.maker.check_period / 4).await;
             if let Ok(true) = self.with_maker(move |maker| maker.is_over(task.folder)).await {
                 return;
             }
@@ -301,7 +321,7 @@ impl<Q: Queue> Worker<Q> {
     async fn store(&self, lease: &Q::Lease, pulse: &Pulse, job: Arc<StoredJob>, chunk: u64, part: Part) -> Outcome {
         let (part, task) = (Arc::new(part), *lease.task());
         let mut pauses = Pauses::default();
-        pulse.begin(STORE_PATIENCE);
+        pulse.begin(self.store_patience());
         let storing = async {
             loop {
                 let (own, same) = (Arc::clone(&job), Arc::clone(&part));
@@ -317,7 +337,7 @@ impl<Q: Queue> Worker<Q> {
                         tracing::event!(target: "taquin::worker", Level::WARN, message, %task, %error);
                     }
                 }
-                self.queue.report(Trouble::Store(task.folder)).await;
+                self.queue.report(WorkerTrouble::Store(task.folder)).await;
                 sleep(pauses.next()).await;
             }
         };
@@ -326,7 +346,7 @@ impl<Q: Queue> Worker<Q> {
     }
 
     fn note_queue(&self, error: Option<&QueueError>) {
-        self.figures.has_queue.set(error.is_none().into());
+        self.metrics.has_queue.set(error.is_none().into());
         let had_queue = self.has_queue.swap(error.is_none(), Ordering::Relaxed);
         match error {
             Some(error) if had_queue => {
@@ -339,7 +359,7 @@ impl<Q: Queue> Worker<Q> {
 
     fn note_store<T>(&self, called: &Result<T, JobError>) {
         let is_up = !called.as_ref().is_err_and(JobError::is_temporary);
-        self.figures.has_store.set(is_up.into());
+        self.metrics.has_store.set(is_up.into());
     }
 
     /// Calls the maker on a thread that may block.

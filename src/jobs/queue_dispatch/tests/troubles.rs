@@ -4,11 +4,9 @@ use std::io::ErrorKind;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::hooked_files::{Call, HookedFiles};
+use taquin_cluster::{Lease as _, Work};
+
 use super::*;
-use crate::cluster::queue::{Lease as _, Queue as _};
-use crate::cluster::shares::class_of;
-use crate::cluster::task::{Task, TaskClass, Work};
-use crate::jobs::Dispatch as _;
 
 /// Boards of any solver, in chunks of a moment.
 fn lengths() -> Draft {
@@ -26,10 +24,10 @@ fn other_solver() -> Arc<Service> {
 async fn assert_few_tasks(place: &Place, replica: &Replica, reason: WaitingFor, other: Option<Draft>) -> Arc<Job> {
     let job = replica.create(draft(1 << 20)).await;
     replica.until(&job, |view| view.waiting_for == Some(reason)).await;
-    let before = place.queue.0.leases();
+    let before = place.queue.leases();
     let time = 3 * LEASE_TIME;
     tokio::time::sleep(time).await;
-    let (leases, most) = (place.queue.0.leases() - before, place.queue.0.most());
+    let (leases, most) = (place.queue.leases() - before, place.queue.most());
     assert!(leases < 100, "{leases} tasks in {time:?}");
     assert!(most < 100, "{most} tasks at a time");
     if let Some(other) = other {
@@ -93,7 +91,9 @@ async fn tasks_of_deleted_jobs_do_not_keep_a_worker_from_others() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_part_that_one_worker_cannot_store_is_made_by_another() {
-    let (place, service) = (Place::new(), service());
+    // A worker tries to store a part for 20 lease times.
+    let place = Place { queue: MemoryQueue::new(LEASE_TIME / 8), ..Place::new() };
+    let service = service();
     let replica = place.replica(&service).await;
     let refuses_parts = |call, name: &str| match call {
         Call::Put if name.contains("parts/") => Err(ErrorKind::PermissionDenied.into()),
@@ -120,7 +120,7 @@ async fn a_lease_is_extended_across_the_phases_of_slow_work() {
     let worker = Place { files, ..place.clone() }.worker(&service, 1);
     let job = replica.create(draft(1)).await;
     replica.until(&job, |view| view.counts.stored_parts == 1).await;
-    assert!(place.queue.0.extensions() > 0);
+    assert!(place.queue.extensions() > 0);
     worker.kill();
 }
 
@@ -150,10 +150,10 @@ async fn a_worker_that_ends_gives_back_the_end_of_a_job_with_many_parts() {
     while reads.load(Ordering::Relaxed) == 0 {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    let (begun, flushes) = (Instant::now(), place.queue.0.flushes());
+    let (begun, flushes) = (Instant::now(), place.queue.flushes());
     worker.stop().await;
     assert!(begun.elapsed() < Duration::from_secs(3), "{:?}", begun.elapsed());
-    assert_eq!(place.queue.0.flushes(), flushes + 1, "the process may end at once");
+    assert_eq!(place.queue.flushes(), flushes + 1, "the process may end at once");
     let returned = tokio::time::timeout(LEASE_TIME / 4, place.queue.take(class_of(&job))).await;
     assert!(matches!(returned, Ok(Ok(Some(_)))), "{returned:?}");
     assert!(!job.state().is_ended());
@@ -185,41 +185,15 @@ async fn a_comparison_asks_for_the_time_of_an_end_only_if_there_is_one() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_store_that_fails_does_not_count_against_boards() {
-    let (place, service) = (Place::new(), service());
-    let job = place.replica(&service).await.create(lengths()).await;
-    let (folder, files) = (job.folder(), Arc::clone(&place.files));
-    let label = move |files: Arc<dyn Files>| {
-        let store = JobStore::shared(files);
-        let job = store.open(folder).unwrap();
-        let (cancel, progress) = (AtomicBool::new(false), Progress::default());
-        Maker::new(store, Arc::clone(&service)).label((&job, 0), true, &cancel, &progress)
-    };
-    let labelled = tokio::task::spawn_blocking(move || {
-        for _ in 0..10 {
-            // Ranges after the first one cannot begin.
-            let failing = HookedFiles::over(&files, |_, name: &str| {
-                let is_later =
-                    name.contains("trying/") && !name.contains("-0000000000-") && !name.contains("-9999999999-");
-                if is_later { Err(ErrorKind::TimedOut.into()) } else { Ok(()) }
-            });
-            assert!(label(failing).is_err());
-        }
-        label(files).unwrap().expect("a part")
-    });
-    assert!(labelled.await.unwrap().rows().all(|row| matches!(row, Row::Solved(_))));
-}
-
-#[tokio::test(flavor = "multi_thread")]
 async fn chunks_at_work_are_not_offered_at_once_after_the_queue_has_lost_its_files() {
     let (place, service) = (Place::new(), service());
     // The replica compares another queue, so that the test alone makes comparisons here.
     let elsewhere = Place { queue: Place::new().queue, ..place.clone() }.replica(&service).await;
     let job = elsewhere.create(draft(3)).await;
-    let offers = Arc::new(Offers::new(Arc::new(place.queue.clone())));
+    let dispatch = Arc::new(QueueDispatch::new(Arc::new(place.queue.clone())));
     let compare = async || {
-        let (offers, job) = (Arc::clone(&offers), Arc::clone(&job));
-        tokio::task::spawn_blocking(move || offers.reconcile(&[job])).await.unwrap();
+        let (dispatch, job) = (Arc::clone(&dispatch), Arc::clone(&job));
+        tokio::task::spawn_blocking(move || dispatch.reconcile(&[job])).await.unwrap();
         let mut works: Vec<Work> = place.queue.tasks().await.unwrap().into_iter().map(|task| task.work).collect();
         works.sort();
         works
@@ -227,7 +201,7 @@ async fn chunks_at_work_are_not_offered_at_once_after_the_queue_has_lost_its_fil
     let take = async || place.queue.take(class_of(&job)).await.unwrap().expect("a task").task().work;
     assert_eq!(compare().await, [Work::Chunk(0)]);
     assert_eq!(take().await, Work::Chunk(0));
-    place.queue.0.break_at_offer();
+    place.queue.break_at_offer();
     assert_eq!(compare().await, []);
     assert_eq!(compare().await, [1, 2].map(Work::Chunk));
     assert_eq!([take().await, take().await], [1, 2].map(Work::Chunk));

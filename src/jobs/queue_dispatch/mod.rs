@@ -1,4 +1,8 @@
-//! A dispatch that keeps a queue filled with the next chunks of all jobs.
+//! A dispatch to workers on other machines: keeps a queue filled with the next chunks of all jobs.
+
+mod reading;
+mod refusals;
+mod shares;
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -8,20 +12,21 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use taquin_bulk::FolderName;
+use taquin_cluster::{Queue, QueueCounts, QueueError, Task, TaskClass, WorkerTrouble};
 use tokio::runtime::Handle;
 use tracing::Level;
 
-use super::queue::{LEASE_TIME, Queue, QueueCounts, QueueError, Trouble};
-use super::reading::read_jobs;
-use super::refusals::Refusals;
-use super::shares::{class_of, places, share};
-use super::task::{Task, TaskClass};
-use crate::jobs::{Dispatch, Job, WaitingFor};
+use self::reading::read_jobs;
+use self::refusals::{LEASE_TIME, Refusals};
+use self::shares::{class_of, places, share};
+use super::dispatch::Dispatch;
+use super::job::Job;
+use super::view::WaitingFor;
 
 /// Offers the lowest missing chunks of all unfinished jobs to a queue, owner by owner in turn.
 ///
 /// Several processes may do so at once: they offer equal tasks.
-pub struct Offers<Q> {
+pub struct QueueDispatch<Q> {
     queue: Arc<Q>,
     runtime: Handle,
     memory: Mutex<Memory>,
@@ -57,7 +62,7 @@ const REPORT_TIME: Duration = Duration::from_secs(15);
 /// Concurrent offers to the queue.
 const CONCURRENT_OFFERS: usize = 64;
 
-impl<Q: Queue> Offers<Q> {
+impl<Q: Queue> QueueDispatch<Q> {
     /// Needs a tokio runtime.
     pub fn new(queue: Arc<Q>) -> Self {
         Self {
@@ -190,20 +195,20 @@ impl<Q: Queue> Offers<Q> {
 
 impl Memory {
     /// Records worker reports.
-    fn note(&mut self, reports: HashSet<Trouble>) {
+    fn note(&mut self, reports: HashSet<WorkerTrouble>) {
         self.stuck.retain(|_, reported| reported.elapsed() < REPORT_TIME);
         self.refusals.forget_old();
         for report in reports {
             match report {
-                Trouble::Store(folder) => drop(self.stuck.insert(folder, Instant::now())),
-                Trouble::Solver(task) => self.refusals.note(task, WaitingFor::Version),
-                Trouble::Missing(task) => self.refusals.note(task, WaitingFor::Disk),
+                WorkerTrouble::Store(folder) => drop(self.stuck.insert(folder, Instant::now())),
+                WorkerTrouble::Solver(task) => self.refusals.note(task, WaitingFor::Version),
+                WorkerTrouble::Missing(task) => self.refusals.note(task, WaitingFor::Disk),
             }
         }
     }
 }
 
-impl<Q: Queue> Dispatch for Offers<Q> {
+impl<Q: Queue> Dispatch for QueueDispatch<Q> {
     fn reconcile(&self, unfinished: &[Arc<Job>]) {
         let compared = self.compare(unfinished);
         let had_queue = self.has_queue.swap(compared.is_ok(), Ordering::Relaxed);
@@ -223,8 +228,11 @@ impl<Q: Queue> Dispatch for Offers<Q> {
     }
 }
 
-impl<Q> fmt::Debug for Offers<Q> {
+impl<Q> fmt::Debug for QueueDispatch<Q> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Offers").finish_non_exhaustive()
+        f.debug_struct("QueueDispatch").finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests;

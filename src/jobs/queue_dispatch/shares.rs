@@ -5,11 +5,11 @@ use std::collections::{BinaryHeap, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 use taquin_bulk::FolderName;
+use taquin_cluster::{QueueCounts, Task, TaskClass, Work};
 
-use super::queue::QueueCounts;
 use super::refusals::Refusals;
-use super::task::{Task, TaskClass, Work};
-use crate::jobs::{Job, JobOwner};
+use crate::jobs::job::Job;
+use crate::jobs::owner::JobOwner;
 
 /// Processor time up to which the tasks of a job are quick, in seconds.
 const QUICK: f64 = 10.0;

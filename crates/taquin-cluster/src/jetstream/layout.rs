@@ -5,7 +5,7 @@ use std::time::Duration;
 use async_nats::jetstream::consumer::{self, AckPolicy, pull};
 use async_nats::jetstream::stream::{Config, DiscardPolicy, RetentionPolicy, StorageType};
 
-use crate::cluster::task::TaskClass;
+use crate::task::TaskClass;
 
 /// Names and times of a queue. Tests change them.
 #[derive(Clone, Debug)]

@@ -1,6 +1,7 @@
 //! Does one task of a worker, on a thread that may block.
 
 use std::collections::{HashMap, HashSet};
+use std::fmt::Debug;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
@@ -8,23 +9,37 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use taquin_bulk::{
-    Created, EndState, FolderName, JobError, JobSpec, LoadedTables, Part, Progress, Resources, StoredJob, Want,
+    Created, EndState, Files, FolderName, JobError, JobSpec, LoadedTables, Part, Progress, Resources, StoredJob, Want,
     label_boards,
 };
-use tokio::runtime::Handle;
 use tracing::Level;
 
-use super::suspects::{Attempt, RowRange};
-use super::task::{Task, Work};
-use crate::jobs::JobStore;
-use crate::service::Service;
+use crate::suspects::{Attempt, RowRange};
+use crate::task::{Task, Work};
+
+/// The solver of a worker: its version, tables and memory.
+pub trait JobSolver: Debug + Send + Sync {
+    /// True if the solver makes the labels that the job asks for. Some labels differ between versions and tables.
+    fn serves(&self, spec: &JobSpec) -> bool;
+
+    /// Loads the tables of a job. The tables stay loaded until the returned value is dropped. The thread may block, and
+    /// belongs to a tokio runtime.
+    fn load_tables(&self, spec: &JobSpec) -> LoadedTables;
+
+    /// Resources of searches on one thread, until `cancel` is set.
+    fn resources<'a>(&'a self, cancel: &'a AtomicBool) -> Resources<'a>;
+
+    /// Counts a panic outside a search.
+    fn panicked(&self);
+}
 
 /// Makes parts, and ends jobs.
 #[derive(Debug)]
-pub struct Maker {
-    store: JobStore,
-    /// Provides tables, and the memory limit of bulk searches.
-    service: Arc<Service>,
+pub(crate) struct Maker {
+    store: Arc<dyn Files>,
+    solver: Arc<dyn JobSolver>,
+    /// Age at which a cached job is checked in the store again.
+    pub(crate) check_period: Duration,
     /// Jobs of recent tasks.
     jobs: Mutex<HashMap<FolderName, Known>>,
     /// Missing folders, each logged once.
@@ -69,16 +84,14 @@ const REMEMBERED: usize = 256;
 /// Time after its last job for which the store counts as the store of the service.
 const FOUND_TIME: Duration = Duration::from_secs(600);
 
-/// Age at which a cached job is checked in the store again.
-pub(crate) const CHECK_PERIOD: Duration = Duration::from_millis(if cfg!(test) { 200 } else { 4000 });
-
 /// Time allowed for a board whose search has no time limit.
 const UNLIMITED: Duration = Duration::from_secs(600);
 
 impl Maker {
     /// A maker for the jobs in `store`.
-    pub fn new(store: JobStore, service: Arc<Service>) -> Self {
-        Self { store, service, jobs: Mutex::default(), missing: Mutex::default(), found: Mutex::default() }
+    pub(crate) fn new(store: Arc<dyn Files>, solver: Arc<dyn JobSolver>, check_period: Duration) -> Self {
+        let (jobs, missing, found) = (Mutex::default(), Mutex::default(), Mutex::default());
+        Self { store, solver, check_period, jobs, missing, found }
     }
 
     /// Decides what the task asks for. Fails if the store fails, or the job is damaged.
@@ -98,8 +111,7 @@ impl Maker {
         if chunk >= job.spec().chunks() || job.has_part(chunk)? {
             return Ok(Begun::Nothing);
         }
-        let is_served = job.spec().is_served_by(env!("CARGO_PKG_VERSION"), self.service.settings().tables);
-        Ok(if is_served { Begun::Chunk(job, chunk) } else { Begun::OtherSolver })
+        Ok(if self.solver.serves(job.spec()) { Begun::Chunk(job, chunk) } else { Begun::OtherSolver })
     }
 
     fn note_found(&self) {
@@ -127,7 +139,7 @@ impl Maker {
     fn job(&self, folder: FolderName) -> Result<Found, JobError> {
         let known = self.jobs.lock().get(&folder).cloned();
         let job = match known {
-            Some(known) if known.checked.elapsed() < CHECK_PERIOD => return Ok(Found::Unfinished(known.job)),
+            Some(known) if known.checked.elapsed() < self.check_period => return Ok(Found::Unfinished(known.job)),
             Some(known) => known.job,
             None => match self.open(folder)? {
                 Some(job) => job,
@@ -150,14 +162,18 @@ impl Maker {
 
     /// Opens the job in a folder; `None` if there is none.
     fn open(&self, folder: FolderName) -> Result<Option<Arc<StoredJob>>, JobError> {
-        match self.store.open(folder) {
+        match self.stored_job(folder) {
             Ok(job) => Ok(Some(Arc::new(job))),
             Err(JobError::NoJob(_)) => Ok(None),
             Err(error) => Err(error),
         }
     }
 
-    /// True if the job in a folder has ended or was deleted. The answer may be [`CHECK_PERIOD`] old.
+    fn stored_job(&self, folder: FolderName) -> Result<StoredJob, JobError> {
+        StoredJob::open_in(Arc::new(folder.in_store(&self.store)))
+    }
+
+    /// True if the job in a folder has ended or was deleted. The answer may be `check_period` old.
     pub(crate) fn is_over(&self, folder: FolderName) -> Result<bool, JobError> {
         self.job(folder).map(|job| !matches!(job, Found::Unfinished(_)))
     }
@@ -171,15 +187,8 @@ impl Maker {
         cancel: &AtomicBool,
         progress: &Progress,
     ) -> Result<Option<Part>, JobError> {
-        let (settings, tables) = (self.service.settings(), self.service.tables());
-        let _loaded = self.load_tables(job.spec());
-        let resources = Resources {
-            tables,
-            threads: 1,
-            search_memory: settings.bulk.search_memory,
-            cancel,
-            failures: self.service.metrics(),
-        };
+        let _loaded = self.solver.load_tables(job.spec());
+        let resources = self.solver.resources(cancel);
         let boards = job.spec().boards_of(chunk);
         let mut part = Part::new(job.spec().want);
         if !is_isolated {
@@ -200,19 +209,8 @@ impl Maker {
         is_whole.and(given_up).map(|()| None)
     }
 
-    /// Loads the tables of a job. Labels that depend on tables use the tables of the specification. Other tables must
-    /// fit into the table memory, and stay loaded until the returned value is dropped.
-    fn load_tables(&self, spec: &JobSpec) -> LoadedTables {
-        let (settings, tables, goal) = (self.service.settings(), self.service.tables(), spec.boards.goal());
-        if spec.has_unique_labels() {
-            return Handle::current().block_on(tables.load_within_memory(goal, settings.default_time));
-        }
-        tables.load_for(goal, spec.want, settings.tables);
-        LoadedTables::default()
-    }
-
     pub(crate) fn note_panic(&self) {
-        self.service.metrics().panicked();
+        self.solver.panicked();
     }
 
     /// Stores a part. Returns `None` if the job has ended.
@@ -236,7 +234,7 @@ impl Maker {
 
     /// Ends a damaged job as failed.
     pub(crate) fn fail(&self, task: &Task, reason: &JobError) -> Result<(), JobError> {
-        match self.store.open(task.folder) {
+        match self.stored_job(task.folder) {
             Ok(job) => job.abandon(EndState::Failed, Some(reason.for_clients(job.files()))).map(drop),
             // The job was deleted, or its description is damaged.
             Err(error) if error.is_temporary() => Err(error),
@@ -292,20 +290,65 @@ fn end_process_at(index: u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use taquin_bulk::test_files::FilesInMemory;
-    use taquin_bulk::{JobBoards, Recipe, RequestedLimits};
+    use taquin_bulk::test_files::{FailingFiles, Failure, FilesInMemory};
+    use taquin_bulk::{JobBoards, Recipe, RequestedLimits, Row};
     use taquin_solver::heuristic::Tier;
-    use taquin_solver::{Board, Size};
+    use taquin_solver::{Board, LazyTables, Size};
+
+    #[derive(Debug, Default)]
+    struct Solver(LazyTables);
+
+    impl JobSolver for Solver {
+        fn serves(&self, _: &JobSpec) -> bool {
+            true
+        }
+
+        fn load_tables(&self, _: &JobSpec) -> LoadedTables {
+            LoadedTables::default()
+        }
+
+        fn resources<'a>(&'a self, cancel: &'a AtomicBool) -> Resources<'a> {
+            Resources { tables: &self.0, threads: 1, search_memory: 1 << 20, cancel, failures: &() }
+        }
+
+        fn panicked(&self) {}
+    }
+
+    fn spec(side: usize, boards: u32, time: Option<u64>) -> JobSpec {
+        let goal = Board::blank_last(Size::try_from((side, side)).unwrap());
+        let limits = RequestedLimits { time: time.map(Duration::from_secs), ..RequestedLimits::default() };
+        let recipe = JobBoards::Recipe(Recipe::try_new(goal, "s", boards.into()).unwrap());
+        let version = "1".to_owned();
+        JobSpec { boards: recipe, want: Want::Length, limits, tables: Tier::Small, chunk: boards, version }
+    }
+
+    #[test]
+    fn a_store_that_fails_does_not_count_against_boards() {
+        for failure in [Failure::NotMade, Failure::ResultLost] {
+            let files = Arc::new(FilesInMemory::default());
+            StoredJob::create_in(Arc::clone(&files) as _, &spec(3, 100, None)).unwrap();
+            let maker = Maker::new(Arc::clone(&files) as _, Arc::<Solver>::default(), Duration::ZERO);
+            let label = |call: usize| {
+                let failing = Arc::new(FailingFiles::new(Arc::clone(&files), call, failure));
+                let job = StoredJob::open_in(Arc::clone(&failing) as _);
+                let labelled =
+                    job.and_then(|job| maker.label((&job, 0), true, &AtomicBool::default(), &Progress::default()));
+                assert_eq!(labelled.is_err(), failing.have_failed(), "{failure:?}, call {call}: {labelled:?}");
+                labelled.ok()
+            };
+            // Each call fails in ten attempts in succession, until an attempt has fewer calls.
+            let whole = (0..100).find_map(|call| Some((call, (0..10).find_map(|_| label(call))?)));
+            let (calls, part) = whole.expect("an attempt has fewer calls");
+            let part = part.expect("nothing cancels it");
+            assert!(calls > 30, "an attempt records each range: {calls}");
+            assert!(part.len() == 100 && part.rows().all(|row| matches!(row, Row::Solved(_))), "{failure:?}");
+        }
+    }
 
     #[test]
     fn a_board_has_the_time_of_all_its_searches() {
-        let job = |cells: usize, time: Option<u64>| {
-            let goal = Board::blank_last(Size::try_from((cells, cells)).unwrap());
-            let limits = RequestedLimits { time: time.map(Duration::from_secs), ..RequestedLimits::default() };
-            let boards = JobBoards::Recipe(Recipe::try_new(goal, "s", 1).unwrap());
-            let version = "1".to_owned();
-            let spec = JobSpec { boards, want: Want::Length, limits, tables: Tier::Small, chunk: 1, version };
-            StoredJob::create_in(Arc::new(FilesInMemory::default()), &spec).unwrap()
+        let job = |side: usize, time: Option<u64>| {
+            StoredJob::create_in(Arc::new(FilesInMemory::default()), &spec(side, 1, time)).unwrap()
         };
         let hours = |hours: u64| Duration::from_secs(hours * 3600);
         assert_eq!(Maker::board_time(&job(3, Some(1))), Duration::from_secs(60));

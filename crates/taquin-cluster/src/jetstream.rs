@@ -23,9 +23,9 @@ use tokio::time::timeout;
 
 use self::layout::Layout;
 use self::publication::{Published, Silence, of_publication};
-use super::connection::{Connection, common_login, options_of, without_login};
-use super::queue::{LEASE_TIME, Lease, Queue, QueueCounts, QueueError, Trouble};
-use super::task::{Task, TaskClass};
+use crate::connection::{Connection, common_login, options_of, without_login};
+use crate::queue::{LEASE_TIME, Lease, Queue, QueueCounts, QueueError, WorkerTrouble};
+use crate::task::{Task, TaskClass};
 
 /// Servers, login and replication of a queue, and the role of this process.
 #[derive(Clone)]
@@ -66,8 +66,8 @@ pub struct JetStream {
 
 struct Handles {
     stream: Stream,
-    bulk: PullConsumer,
-    quick: PullConsumer,
+    /// In the order of [`TaskClass::ALL`](taquin_solver::Named::ALL).
+    consumers: [PullConsumer; 2],
 }
 
 /// A delivered message.
@@ -175,7 +175,7 @@ impl JetStream {
             return Err(format!("stream {} has another configuration", self.layout.stream).into());
         }
         let [bulk, quick] = [TaskClass::Bulk, TaskClass::Quick].map(|class| self.consumer(&stream, class));
-        let created = Arc::new(Handles { bulk: bulk.await?, quick: quick.await?, stream });
+        let created = Arc::new(Handles { consumers: [bulk.await?, quick.await?], stream });
         *handles = Some(Arc::clone(&created));
         Ok(created)
     }
@@ -249,12 +249,8 @@ impl JetStream {
     /// Waits for a message; `None` at the time limit.
     async fn next(&self, class: TaskClass) -> Result<Option<Message>, QueueError> {
         let pull = self.with_handles(|handles| async move {
-            let consumer = match class {
-                TaskClass::Bulk => &handles.bulk,
-                TaskClass::Quick => &handles.quick,
-            };
             // `fetch` does not wait at the server, and so would not count as a taker.
-            Ok(consumer.batch().max_messages(1).expires(TAKE_TIME).messages().await?)
+            Ok(handles.consumers[class as usize].batch().max_messages(1).expires(TAKE_TIME).messages().await?)
         });
         let mut connections = self.connection.count();
         // The client may count the first connection late.
@@ -321,11 +317,7 @@ impl Queue for JetStream {
 
     async fn counts(&self, class: TaskClass) -> Result<QueueCounts, QueueError> {
         self.with_handles(|handles| async move {
-            let consumer = match class {
-                TaskClass::Bulk => &handles.bulk,
-                TaskClass::Quick => &handles.quick,
-            };
-            let info = consumer.get_info().await?;
+            let info = handles.consumers[class as usize].get_info().await?;
             if !self.layout.has_consumer(class, &info.config) {
                 return Err("the consumer has another configuration".into());
             }
@@ -362,7 +354,7 @@ impl Queue for JetStream {
         }
     }
 
-    async fn report(&self, trouble: Trouble) {
+    async fn report(&self, trouble: WorkerTrouble) {
         // While disconnected, reports would pile up and finally block.
         if self.is_connected() {
             let report = self.client.publish(self.layout.reports(), trouble.to_string().into());
@@ -370,7 +362,7 @@ impl Queue for JetStream {
         }
     }
 
-    async fn reports(&self) -> HashSet<Trouble> {
+    async fn reports(&self) -> HashSet<WorkerTrouble> {
         let mut reports = self.reports.lock().await;
         if reports.is_none() {
             // Only an invalid subject fails.
@@ -378,9 +370,13 @@ impl Queue for JetStream {
         }
         let mut troubles = HashSet::new();
         while let Some(Some(report)) = reports.as_mut().and_then(|reports| reports.next().now_or_never()) {
-            troubles.extend(str::from_utf8(&report.payload).ok().and_then(|text| text.parse::<Trouble>().ok()));
+            troubles.extend(str::from_utf8(&report.payload).ok().and_then(|text| text.parse::<WorkerTrouble>().ok()));
         }
         troubles
+    }
+
+    fn lease_time(&self) -> Duration {
+        self.layout.lease_time
     }
 
     async fn flush(&self) {
@@ -437,7 +433,5 @@ impl fmt::Debug for MessageLease {
     }
 }
 
-#[cfg(test)]
-mod stub_workers;
 #[cfg(test)]
 mod tests;
