@@ -40,13 +40,13 @@ impl ClientSocket {
         matches!(ready, Poll::Ready(Ok(ready)) if ready.is_read_closed())
     }
 
-    /// True if a request body was dropped before its end.
+    /// True if the body of the last request has unread bytes, or is broken.
     pub(crate) fn has_unread_body(&self) -> bool {
         self.has_unread_body.load(Ordering::Relaxed)
     }
 
-    pub(crate) fn note_unread_body(&self) {
-        self.has_unread_body.store(true, Ordering::Relaxed);
+    pub(crate) fn set_unread_body(&self, is_unread: bool) {
+        self.has_unread_body.store(is_unread, Ordering::Relaxed);
     }
 
     /// Records that a request was read, or that its response was polled.

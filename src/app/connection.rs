@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use axum::extract::ConnectInfo;
 use hyper::body::Incoming;
+use hyper::header::{CONNECTION, HeaderValue};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Request, Response};
@@ -80,7 +81,7 @@ impl Connection {
     }
 }
 
-/// Responds. Announces the end of a connection that has reached its maximum age.
+/// Responds. Announces the end of a connection that has an unread body, or has reached its maximum age.
 async fn answer(
     age: Option<Arc<ConnectionAge>>,
     socket: Arc<ClientSocket>,
@@ -88,6 +89,10 @@ async fn answer(
     request: Request<RequestBody>,
 ) -> Result<Response<WatchedBody>, ClientLeft> {
     let mut response = respond(socket, http, request).await?;
+    // The rest of a body, or what follows a broken one, cannot be distinguished from a next request.
+    if response.body().socket().has_unread_body() {
+        response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+    }
     if let Some(age) = age {
         let has_next = response.body().socket().has_next_bytes();
         age.announce_end(&mut response, has_next);

@@ -1,4 +1,4 @@
-//! A request body that records whether it was read to its end.
+//! A request body that tells its socket whether all of it was read.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -9,18 +9,17 @@ use hyper::body::{Body, Frame, Incoming, SizeHint};
 
 use super::client_socket::ClientSocket;
 
-/// A request body. If it is dropped before its end, the socket learns that the client may still be sending it.
+/// A request body. Its socket has an unread body until the end of this one is reached.
 #[derive(Debug)]
 pub(crate) struct RequestBody {
     body: Incoming,
-    /// `None` once the body is at its end.
-    socket: Option<Arc<ClientSocket>>,
+    socket: Arc<ClientSocket>,
 }
 
 impl RequestBody {
     pub(crate) fn new(body: Incoming, socket: &Arc<ClientSocket>) -> Self {
-        let socket = (!body.is_end_stream()).then(|| Arc::clone(socket));
-        Self { body, socket }
+        socket.set_unread_body(!body.is_end_stream());
+        Self { body, socket: Arc::clone(socket) }
     }
 }
 
@@ -34,7 +33,7 @@ impl Body for RequestBody {
     ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
         let frame = Pin::new(&mut self.body).poll_frame(context);
         if matches!(frame, Poll::Ready(None)) || self.body.is_end_stream() {
-            self.socket = None;
+            self.socket.set_unread_body(false);
         }
         frame
     }
@@ -45,13 +44,5 @@ impl Body for RequestBody {
 
     fn size_hint(&self) -> SizeHint {
         self.body.size_hint()
-    }
-}
-
-impl Drop for RequestBody {
-    fn drop(&mut self) {
-        if let Some(socket) = &self.socket {
-            socket.note_unread_body();
-        }
     }
 }

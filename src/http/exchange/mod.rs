@@ -10,7 +10,6 @@ mod browser_guard;
 mod context;
 mod head;
 mod metrics;
-mod observed_body;
 mod problem_response;
 #[cfg_attr(not(feature = "otel"), path = "no_server_span.rs")]
 mod server_span;
@@ -39,7 +38,6 @@ pub(crate) use browser_guard::BrowserGuard;
 pub(crate) use context::X_REQUEST_ID;
 use context::{RequestContext, SpanId, TraceId};
 pub(crate) use metrics::HttpMetrics;
-use observed_body::ObservedBody;
 pub(crate) use problem_response::{instance, panicked};
 use problem_response::{problem_of, write};
 use server_span::ServerSpan;
@@ -112,7 +110,6 @@ where
     let uri = request.uri().clone();
     let accepts = accepts(request.headers());
     let span = span_of(line.context());
-    let (request, body_end) = ObservedBody::of(request);
 
     let mut response = match rejection(&service, route, &request) {
         Some(response) => response,
@@ -131,12 +128,7 @@ where
         line.fail(kind);
     }
     line.respond(response.status());
-    let headers = response.headers_mut();
-    // The rest of a body, or what follows a broken one, cannot be distinguished from a next request.
-    if !body_end.is_reached() {
-        headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
-    }
-    add_common_headers(headers, &line);
+    add_common_headers(response.headers_mut(), &line);
     Ok(response)
 }
 
