@@ -12,6 +12,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
+use parking_lot::Mutex;
 use tokio::net::TcpStream;
 
 use super::client_socket::{ClientSocket, ClientStream};
@@ -21,15 +22,15 @@ use super::linger::{LingeringPlaces, must_linger};
 use super::open_connections::EndSignal;
 use super::request_body::RequestBody;
 use super::timeouts::{HeaderTimer, Timeouts, Wait};
-use crate::http::HttpService;
+use crate::http::InfallibleService;
 
 /// Log target of the lines about connections.
 const LOG_TARGET: &str = "taquin::app::listener";
 
 /// Resources of a connection.
 #[derive(Debug)]
-pub(crate) struct Connection {
-    pub(crate) http: Arc<HttpService>,
+pub(crate) struct Connection<S> {
+    pub(crate) http: S,
     pub(crate) protocol: http1::Builder,
     pub(crate) timeouts: Timeouts,
     /// The peer's address, if requests carry it.
@@ -37,7 +38,7 @@ pub(crate) struct Connection {
     pub(crate) lingering: LingeringPlaces,
 }
 
-impl Connection {
+impl<S: InfallibleService<RequestBody>> Connection<S> {
     /// Serves requests until the connection ends. Closes the service's half; the socket closes when it is dropped.
     pub(crate) async fn serve(mut self, stream: TcpStream, mut end: EndSignal) {
         let age = self.timeouts.age.map(|max| Arc::new(ConnectionAge::new(max)));
@@ -47,7 +48,7 @@ impl Connection {
         let stream = ClientStream::new(stream, self.timeouts, wait.clone());
         let socket = stream.socket();
         let mut io = TokioIo::new(stream);
-        let (http, peer, requests) = (self.http, self.peer, Arc::clone(&socket));
+        let (http, peer, requests) = (Arc::new(Mutex::new(self.http)), self.peer, Arc::clone(&socket));
         let mut service = service_fn(move |request: Request<Incoming>| {
             let mut request = request.map(|body| RequestBody::new(body, &requests));
             if let Some(peer) = peer {
@@ -82,10 +83,10 @@ impl Connection {
 }
 
 /// Responds. Announces the end of a connection that has an unread body, or has reached its maximum age.
-async fn answer(
+async fn answer<S: InfallibleService<RequestBody>>(
     age: Option<Arc<ConnectionAge>>,
     socket: Arc<ClientSocket>,
-    http: Arc<HttpService>,
+    http: Arc<Mutex<S>>,
     request: Request<RequestBody>,
 ) -> Result<Response<WatchedBody>, ClientLeft> {
     let mut response = respond(socket, http, request).await?;

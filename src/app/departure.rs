@@ -15,11 +15,12 @@ use axum::body::{Body, Bytes};
 use axum::response::Response;
 use hyper::Request;
 use hyper::body::{Body as HttpBody, Frame, SizeHint};
+use parking_lot::Mutex;
 use tokio::time::{Instant, Sleep, sleep};
 
 use super::client_socket::ClientSocket;
 use super::request_body::RequestBody;
-use crate::http::HttpService;
+use crate::http::InfallibleService;
 
 /// Interval of looks at the socket. A client that has closed its half still gets responses to pipelined requests that
 /// each take less.
@@ -31,14 +32,14 @@ const INTERVAL: Duration = Duration::from_millis(250);
 pub(crate) struct ClientLeft;
 
 /// Waits for a response, unless the client leaves. Dropping the response cancels its search.
-pub(crate) async fn respond(
+pub(crate) async fn respond<S: InfallibleService<RequestBody>>(
     socket: Arc<ClientSocket>,
-    http: Arc<HttpService>,
+    http: Arc<Mutex<S>>,
     request: Request<RequestBody>,
 ) -> Result<Response<WatchedBody>, ClientLeft> {
     socket.set_new_request(false);
     // Called here, because an argument would occupy memory twice.
-    let mut response = pin!(http.respond(request));
+    let mut response = pin!(http.lock().call(request));
     let mut watch = Watch::new(socket);
     let response = poll_fn(|context| match response.as_mut().poll(context) {
         Poll::Ready(Ok(response)) => Poll::Ready(Ok(response)),

@@ -14,10 +14,10 @@ use prometheus_client::registry::Registry;
 use serde_json::Value;
 use tower::ServiceExt as _;
 
-use super::exchange::{HttpMetrics, HttpService};
+use super::exchange::HttpMetrics;
 use super::guard::Guards;
 use super::problem::ProblemKind;
-use super::router::HttpServices;
+use super::router::{HttpService, HttpServices};
 use super::routes::ROUTES;
 use super::routes_table::Routes;
 use super::state::{BatchLimits, HttpSettings, Site};
@@ -68,11 +68,11 @@ fn unguarded(service: &Arc<Service>) -> HttpService {
 /// Returns a service with other handlers for the routes of the table.
 pub(crate) fn serving(router: Router) -> HttpService {
     let metrics = HttpMetrics::new(&mut Registry::default(), std::iter::empty());
-    HttpService::new(router, Routes::main(&ROUTES), metrics, service(), false)
+    HttpService::new(router, Routes::main(&ROUTES), &Guards::default(), metrics, service(), false)
 }
 
 async fn answer_of(router: HttpService, request: Request) -> Answer {
-    let response = Arc::new(router).respond(request).await.unwrap();
+    let response = router.for_connection().oneshot(request).await.unwrap();
     let (status, headers) = (response.status().as_u16(), response.headers().clone());
     let body = response.into_body().collect().await.unwrap().to_bytes();
     Answer { status, headers, body: String::from_utf8(body.to_vec()).unwrap() }

@@ -1,22 +1,64 @@
-//! The access line.
+//! The access line, with the spans and metrics of a request.
 
 use std::sync::Arc;
 use std::time::Instant;
 
+use axum::body::Body;
+use axum::extract::Request;
 use axum::http::{Extensions, Method, StatusCode};
 use parking_lot::Mutex;
 use taquin_solver::{Named, Size};
-use tracing::Level;
+use tower::layer::layer_fn;
+use tower::{Layer, service_fn};
+use tracing::{Instrument, Level, Span};
 
-use super::context::{RequestContext, SpanId, TraceId};
+use super::InfallibleService;
+use super::context::RequestContext;
 use super::metrics::HttpMetrics;
 use super::server_span::ServerSpan;
 use crate::http::problem::{Problem, ProblemKind};
-use crate::http::routes_table::Route;
+use crate::http::routes_table::{Route, Routes};
 use crate::service::{Answer, Origin, Report};
 
+/// Writes an access line for each request, counts it, and has its log within a span. `traces`: requests have spans for
+/// OpenTelemetry too.
+pub(crate) fn access_log<S: InfallibleService<Body>>(
+    metrics: HttpMetrics,
+    routes: Routes,
+    traces: bool,
+) -> impl Layer<S, Service = impl InfallibleService<Body>> {
+    // Connections do not contend for the reference count of this copy.
+    let metrics = Arc::new(metrics);
+    layer_fn(move |mut inner: S| {
+        let (metrics, routes) = (Arc::clone(&metrics), routes.clone());
+        service_fn(move |mut request: Request| {
+            let route = routes.find(request.uri().path());
+            let line = AccessLine::open(Arc::clone(&metrics), route, traces, &request);
+            request.extensions_mut().insert(line.clone());
+            let response = line.0.server_span.around(inner.call(request)).instrument(span_of(&line.0.context));
+            async move {
+                let mut response = response.await?;
+                line.respond(response.status());
+                line.0.server_span.add_traceresponse(response.headers_mut());
+                Ok(response)
+            }
+        })
+    })
+}
+
+/// The log span of a request. Its level is ERROR, so that lines of every level have the request id.
+fn span_of(context: &RequestContext) -> Span {
+    tracing::error_span!(
+        target: "taquin::http",
+        "request",
+        http.request_id = context.request_id(),
+        trace_id = context.trace_id.as_deref(),
+        span_id = context.span_id.as_deref(),
+    )
+}
+
 /// The access line of a request, in the extensions of the request. It is logged when its last owner is dropped: the
-/// outer layer, or the body of a stream. A request whose client disconnects therefore has a line too.
+/// layer, or the body of a stream. A request whose client disconnects therefore has a line too.
 #[derive(Clone)]
 pub(crate) struct AccessLine(Arc<Line>);
 
@@ -44,13 +86,10 @@ struct Outcome {
 
 impl AccessLine {
     /// Opens the access line of a request and starts its clock.
-    pub(crate) fn open(
-        metrics: Arc<HttpMetrics>,
-        method: Method,
-        route: Option<&'static Route>,
-        context: RequestContext,
-        server_span: ServerSpan,
-    ) -> Self {
+    fn open(metrics: Arc<HttpMetrics>, route: Option<&'static Route>, traces: bool, request: &Request) -> Self {
+        let (mut context, method) = (RequestContext::read(request), request.method().clone());
+        let is_traced = traces && !route.is_some_and(|route| route.probe);
+        let server_span = ServerSpan::begin(is_traced, request, route.map(|route| route.path), &mut context);
         // nginx's status for a client that closed the connection before the response.
         let status = StatusCode::from_u16(499).unwrap_or(StatusCode::BAD_REQUEST);
         let outcome = Mutex::new(Outcome { status, problem: None, search: None, is_streamed: false });
@@ -60,7 +99,7 @@ impl AccessLine {
     /// The line of a request with these extensions.
     ///
     /// # Errors
-    /// `internal` without the outer layer, which is a bug.
+    /// `internal` without the layer, which is a bug.
     pub(crate) fn of(extensions: &Extensions) -> Result<&Self, Problem> {
         extensions.get().ok_or_else(Problem::internal)
     }
@@ -72,15 +111,7 @@ impl AccessLine {
     }
 
     pub(crate) fn request_id(&self) -> &str {
-        self.0.context.request_id.as_str()
-    }
-
-    pub(super) fn context(&self) -> &RequestContext {
-        &self.0.context
-    }
-
-    pub(super) fn server_span(&self) -> &ServerSpan {
-        &self.0.server_span
+        self.0.context.request_id()
     }
 
     pub(super) fn method(&self) -> &Method {
@@ -88,7 +119,7 @@ impl AccessLine {
     }
 
     /// Sets the status of a whole response.
-    pub(super) fn respond(&self, status: StatusCode) {
+    fn respond(&self, status: StatusCode) {
         let mut outcome = self.0.outcome.lock();
         if !outcome.is_streamed {
             outcome.status = status;
@@ -131,9 +162,9 @@ impl Drop for Line {
                     http.route = path,
                     http.status = status.as_u16(),
                     http.problem = problem.map(ProblemKind::slug),
-                    http.request_id = self.context.request_id.as_str(),
-                    trace_id = self.context.trace_id.as_ref().map(TraceId::as_str),
-                    span_id = self.context.span_id.as_ref().map(SpanId::as_str),
+                    http.request_id = self.context.request_id(),
+                    trace_id = self.context.trace_id.as_deref(),
+                    span_id = self.context.span_id.as_deref(),
                     elapsed_us = elapsed.as_micros() as u64,
                     puzzle.size = size,
                     search.algorithm = report.map(|report| report.algorithm.name()),
@@ -158,4 +189,90 @@ pub(crate) fn name_of(method: &Method) -> &str {
     // UPDATEREDIRECTREF.
     const LONGEST: usize = 17;
     method.as_str().get(..LONGEST).unwrap_or(method.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::fmt;
+
+    use axum::Router;
+    use axum::routing::get;
+    use tower::Service as _;
+    use tracing::field::{Field, Visit};
+    use tracing::{Event, Subscriber};
+    use tracing_subscriber::layer::{self, Context, SubscriberExt};
+
+    use super::*;
+    use crate::http::tests::serving;
+
+    type Line = (Level, BTreeMap<String, String>);
+
+    /// Collects the access lines of the current thread.
+    #[derive(Clone, Default)]
+    struct Lines(Arc<Mutex<Vec<Line>>>);
+
+    impl<S: Subscriber> layer::Layer<S> for Lines {
+        fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
+            if event.metadata().target() == "taquin::access" {
+                let mut fields = Fields::default();
+                event.record(&mut fields);
+                self.0.lock().push((*event.metadata().level(), fields.0));
+            }
+        }
+    }
+
+    #[derive(Default)]
+    struct Fields(BTreeMap<String, String>);
+
+    impl Visit for Fields {
+        fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+            self.0.insert(field.name().to_owned(), format!("{value:?}"));
+        }
+
+        fn record_str(&mut self, field: &Field, value: &str) {
+            self.0.insert(field.name().to_owned(), value.to_owned());
+        }
+    }
+
+    /// Returns the access line of a request to a path. The request is dropped after 20 ms without a response.
+    async fn line_of(path: &str) -> Line {
+        let lines = Lines::default();
+        let _guard = tracing::subscriber::set_default(tracing_subscriber::registry().with(lines.clone()));
+        let routes =
+            Router::new().route("/livez", get(async || "")).route("/problems/{slug}", get(std::future::pending::<()>));
+        let mut router = serving(routes).for_connection();
+        let traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+        let request = Request::get(path).header("host", "x");
+        let request = request.header("x-request-id", "abc").header("traceparent", traceparent);
+        let response = router.call(request.body(Body::empty()).unwrap());
+        let _ = tokio::time::timeout(std::time::Duration::from_millis(20), response).await;
+        let lines = lines.0.lock();
+        assert_eq!(lines.len(), 1, "{lines:?}");
+        lines[0].clone()
+    }
+
+    #[tokio::test]
+    async fn a_request_has_one_line_with_its_id_and_trace() {
+        let (level, fields) = line_of("/nowhere").await;
+        assert_eq!(level, Level::INFO);
+        assert_eq!((fields["http.method"].as_str(), fields["http.status"].as_str()), ("GET", "404"));
+        assert_eq!(fields["http.problem"], "not-found");
+        assert_eq!(fields["http.request_id"], "abc");
+        assert_eq!(fields["trace_id"], "0af7651916cd43dd8448eb211c80319c");
+        assert!(!fields.contains_key("http.route"), "an unknown path is not logged");
+    }
+
+    #[tokio::test]
+    async fn probes_are_logged_at_debug() {
+        let (level, fields) = line_of("/livez").await;
+        assert_eq!((level, fields["http.route"].as_str()), (Level::DEBUG, "/livez"));
+        assert!(!fields.contains_key("http.problem"));
+    }
+
+    #[tokio::test]
+    async fn a_request_whose_client_disconnected_has_status_499() {
+        let (_, fields) = line_of("/problems/7").await;
+        assert_eq!((fields["http.status"].as_str(), fields["http.route"].as_str()), ("499", "/problems/{slug}"));
+    }
 }

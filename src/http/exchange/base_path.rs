@@ -1,9 +1,8 @@
 //! The path below which a proxy offers the service.
 
-use axum::body::Body;
+use axum::http::Request;
 use axum::http::uri::{PathAndQuery, Uri};
-use axum::http::{HeaderValue, Request, StatusCode, header};
-use axum::response::Response;
+use axum::response::Redirect;
 
 /// A path without a trailing slash, which is removed from the paths of requests; empty without a base path.
 #[derive(Clone, Default, Debug)]
@@ -16,13 +15,14 @@ impl BasePath {
 
     /// Removes the base path from the target of a request. Other targets are unchanged, because a proxy may have
     /// removed the base path.
-    pub(crate) fn strip<B>(&self, request: &mut Request<B>) {
-        let Some(rest) = self.rest(request.uri()) else { return };
+    pub(crate) fn strip<B>(&self, mut request: Request<B>) -> Request<B> {
+        let Some(rest) = self.rest(request.uri()) else { return request };
         let mut parts = request.uri().clone().into_parts();
         parts.path_and_query = Some(rest);
         if let Ok(uri) = Uri::from_parts(parts) {
             *request.uri_mut() = uri;
         }
+        request
     }
 
     /// The rest of a target below the base path, with its slash.
@@ -31,17 +31,13 @@ impl BasePath {
         rest.starts_with('/').then(|| rest.parse().ok()).flatten()
     }
 
-    /// The response to a request for the base path itself: the links of the pages need a slash after it.
-    pub(crate) fn redirect<B>(&self, request: &Request<B>) -> Option<Response> {
+    /// Redirects requests for the base path itself: the links of the pages need a slash after it.
+    pub(crate) fn redirect<B>(&self, request: &Request<B>) -> Result<(), Redirect> {
         if self.0.is_empty() || request.uri().path() != self.0 {
-            return None;
+            return Ok(());
         }
         let query = request.uri().query().map_or_else(String::new, |query| format!("?{query}"));
-        let place = HeaderValue::try_from(format!("{}/{query}", self.0)).ok()?;
-        let mut response = Response::new(Body::empty());
-        *response.status_mut() = StatusCode::PERMANENT_REDIRECT;
-        response.headers_mut().insert(header::LOCATION, place);
-        Some(response)
+        Err(Redirect::permanent(&format!("{}/{query}", self.0)))
     }
 }
 
@@ -63,12 +59,9 @@ mod tests {
             ("*", "*"),
             ("http://example.org/tools/taquin/solve", "http://example.org/solve"),
         ] {
-            let mut request = Request::get(target).body(()).unwrap();
-            base.strip(&mut request);
-            assert_eq!(request.uri(), &expected.parse::<Uri>().unwrap(), "{target}");
-            let mut unchanged = Request::get(target).body(()).unwrap();
-            BasePath::default().strip(&mut unchanged);
-            assert_eq!(unchanged.uri(), &target.parse::<Uri>().unwrap());
+            let request = || Request::get(target).body(()).unwrap();
+            assert_eq!(base.strip(request()).uri(), &expected.parse::<Uri>().unwrap(), "{target}");
+            assert_eq!(BasePath::default().strip(request()).uri(), &target.parse::<Uri>().unwrap());
         }
     }
 
@@ -76,12 +69,13 @@ mod tests {
     fn the_base_path_itself_redirects_to_its_pages() {
         let base = BasePath::new("/taquin");
         let place = |target: &str| {
-            let response = base.redirect(&Request::get(target).body(()).unwrap())?;
-            Some(response.headers()[header::LOCATION].to_str().unwrap().to_owned())
+            let redirect = base.redirect(&Request::get(target).body(()).unwrap()).err()?;
+            assert_eq!(redirect.status_code(), 308);
+            Some(redirect.location().to_owned())
         };
         assert_eq!(place("/taquin?a=b").as_deref(), Some("/taquin/?a=b"));
         assert_eq!(place("/taquin").as_deref(), Some("/taquin/"));
         assert_eq!(place("/taquin/"), None);
-        assert!(BasePath::default().redirect(&Request::get("/").body(()).unwrap()).is_none());
+        assert!(BasePath::default().redirect(&Request::get("/").body(()).unwrap()).is_ok());
     }
 }

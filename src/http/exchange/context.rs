@@ -1,13 +1,12 @@
 //! Identifiers of a request in responses, logs and traces.
 
 use std::cell::RefCell;
-use std::fmt;
-use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use axum::http::{HeaderMap, HeaderName};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Request};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
+use tower_http::request_id::{MakeRequestId, RequestId};
 
 /// The header with the request id, in requests and responses.
 pub(crate) const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -19,57 +18,52 @@ const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 #[derive(Clone, Debug)]
 pub(crate) struct RequestContext {
     /// The client's id if valid, else a random id.
-    pub(crate) request_id: RequestId,
-    /// Trace id of a valid `traceparent`, or of a trace that starts here.
-    pub(crate) trace_id: Option<TraceId>,
-    /// Id of the request's span, if it is sampled.
-    pub(crate) span_id: Option<SpanId>,
+    request_id: Option<RequestId>,
+    /// Trace id of a valid `traceparent`, or of a trace that starts here: 32 lower-case hexadecimal digits.
+    pub(crate) trace_id: Option<Box<str>>,
+    /// Id of the request's span, if it is sampled: 16 lower-case hexadecimal digits.
+    pub(crate) span_id: Option<Box<str>>,
 }
 
 impl RequestContext {
-    pub(crate) fn read(headers: &HeaderMap) -> Self {
-        Self {
-            request_id: RequestId::read(headers).unwrap_or_else(RequestId::random),
-            trace_id: Traceparent::read(headers).map(|parent| TraceId(parent.trace_id.into())),
-            span_id: None,
-        }
+    /// Reads the identifiers of a request, whose id an outer layer has set.
+    pub(crate) fn read<B>(request: &Request<B>) -> Self {
+        let request_id = request.extensions().get().cloned();
+        let trace_id = Traceparent::read(request.headers()).map(|parent| parent.trace_id.into());
+        Self { request_id, trace_id, span_id: None }
+    }
+
+    /// The request id as text.
+    pub(crate) fn request_id(&self) -> &str {
+        self.request_id.as_ref().and_then(|id| id.header_value().to_str().ok()).unwrap_or_default()
     }
 }
 
-/// A request id: 1 to 128 characters of `A–Z a–z 0–9 . _ : -`.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct RequestId(Arc<str>);
-
-impl RequestId {
+/// Removes request ids other than exactly one of 1 to 128 characters of `A–Z a–z 0–9 . _ : -`.
+pub(crate) fn remove_invalid_id<B>(mut request: Request<B>) -> Request<B> {
     const MAX_LENGTH: usize = 128;
-
-    /// Returns the client's id if there is exactly one header and its value is valid.
-    fn read(headers: &HeaderMap) -> Option<Self> {
-        let id = only(headers, &X_REQUEST_ID)?;
-        let is_plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b':' | b'-');
-        ((1..=Self::MAX_LENGTH).contains(&id.len()) && id.bytes().all(is_plain)).then(|| Self(id.into()))
+    let is_plain = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b':' | b'-');
+    let is_valid = |id: &HeaderValue| (1..=MAX_LENGTH).contains(&id.len()) && id.as_bytes().iter().all(is_plain);
+    let mut ids = request.headers().get_all(X_REQUEST_ID).iter();
+    if ids.next().is_some_and(|id| !is_valid(id) || ids.next().is_some()) {
+        request.headers_mut().remove(X_REQUEST_ID);
     }
+    request
+}
 
-    /// Returns 128 random bits in hexadecimal. Each thread takes one seed from the system.
-    fn random() -> Self {
+/// Makes request ids of 128 random bits in hexadecimal. Each thread takes one seed from the system.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RandomId;
+
+impl MakeRequestId for RandomId {
+    fn make_request_id<B>(&mut self, _: &Request<B>) -> Option<RequestId> {
         thread_local! {
             static SOURCE: RefCell<ChaCha8Rng> = RefCell::new(ChaCha8Rng::from_seed(seed()));
         }
         let mut random = [0; 16];
         SOURCE.with_borrow_mut(|source| source.fill_bytes(&mut random));
         let digits = random.map(|byte| HEX[usize::from(byte)]);
-        Self(std::str::from_utf8(digits.as_flattened()).unwrap_or_default().into())
-    }
-
-    /// The id as text.
-    pub(crate) fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Display for RequestId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        HeaderValue::from_bytes(digits.as_flattened()).ok().map(RequestId::new)
     }
 }
 
@@ -95,28 +89,6 @@ fn seed() -> [u8; 32] {
         seed[16..24].copy_from_slice(&stack.to_le_bytes());
     }
     seed
-}
-
-/// The id of a trace: 32 lower-case hexadecimal digits, not all zero.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct TraceId(pub(crate) Box<str>);
-
-/// The id of a span: 16 lower-case hexadecimal digits, not all zero.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct SpanId(pub(crate) Box<str>);
-
-impl TraceId {
-    /// The 32 digits.
-    pub(crate) fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl SpanId {
-    /// The 16 digits.
-    pub(crate) fn as_str(&self) -> &str {
-        &self.0
-    }
 }
 
 /// Fields of a W3C `traceparent`, in hexadecimal digits.
@@ -164,33 +136,45 @@ fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
 
 #[cfg(test)]
 mod tests {
+    use std::convert::Infallible;
+
+    use axum::http::Response;
+    use tower::{ServiceBuilder, ServiceExt as _};
+    use tower_http::request_id::SetRequestIdLayer;
+
     use super::*;
 
-    fn id_of(value: &str) -> RequestId {
-        RequestContext::read(&HeaderMap::from_iter([(X_REQUEST_ID, value.parse().unwrap())])).request_id
+    /// The id that a request with these headers has in the end.
+    async fn id_of(values: &[&str]) -> String {
+        let layers =
+            ServiceBuilder::new().map_request(remove_invalid_id).layer(SetRequestIdLayer::x_request_id(RandomId));
+        let respond = async |request: Request<()>| {
+            Ok::<_, Infallible>(Response::new(RequestContext::read(&request).request_id().to_owned()))
+        };
+        let request = values.iter().fold(Request::builder(), |request, value| request.header(X_REQUEST_ID, *value));
+        layers.service_fn(respond).oneshot(request.body(()).unwrap()).await.unwrap().into_body()
     }
 
-    #[test]
-    fn a_valid_request_id_is_kept() {
+    #[tokio::test]
+    async fn a_valid_request_id_is_kept() {
         for id in ["a", "A-b_c:d.9", &"x".repeat(128)] {
-            assert_eq!(id_of(id).as_str(), id);
+            assert_eq!(id_of(&[id]).await, id);
         }
     }
 
-    #[test]
-    fn any_other_request_id_is_replaced() {
-        for id in ["", "a b", "ü", "a\"b", "a/b", &"x".repeat(129)] {
-            assert_ne!(id_of(id).as_str(), id);
+    #[tokio::test]
+    async fn any_other_request_id_is_replaced() {
+        let long = "x".repeat(129);
+        for ids in [&[][..], &[""], &["a b"], &["ü"], &["a\"b"], &["a/b"], &[&long], &["a", "b"], &["a", "a"]] {
+            let id = id_of(ids).await;
+            assert!(is_hex(&id, 32), "{ids:?}: {id}");
         }
-        let twice = HeaderMap::from_iter([(X_REQUEST_ID, "a".parse().unwrap())]);
-        let mut twice = twice;
-        twice.append(X_REQUEST_ID, "b".parse().unwrap());
-        assert_eq!(RequestContext::read(&twice).request_id.as_str().len(), 32);
     }
 
     #[test]
     fn random_ids_have_32_digits_and_differ_within_and_between_threads() {
-        let ids = || (0..100).map(|_| RequestId::random().as_str().to_owned()).collect::<Vec<_>>();
+        let id = || RandomId.make_request_id(&Request::new(())).unwrap();
+        let ids = move || (0..100).map(|_| id().header_value().to_str().unwrap().to_owned()).collect::<Vec<_>>();
         let mut all = [ids(), std::thread::spawn(ids).join().unwrap()].concat();
         assert!(all.iter().all(|id| is_hex(id, 32)));
         all.sort();

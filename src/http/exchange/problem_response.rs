@@ -1,19 +1,60 @@
 //! The problem document of a failed request.
 
+use std::sync::Arc;
+
 use axum::body::Body;
+use axum::extract::Request;
 use axum::http::{HeaderMap, HeaderValue, Method, Uri, header};
 use axum::response::{IntoResponse, Response};
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
+use tower::layer::layer_fn;
+use tower::{Layer, service_fn};
 
+use super::InfallibleService;
 use super::access_log::{AccessLine, name_of};
 use crate::http::media_type::MediaType;
+use crate::http::negotiation::negotiate;
 use crate::http::problem::{Problem, ProblemKind};
 use crate::http::reply::reserved_if_long;
 use crate::http::routes_table::Routes;
 use crate::service::{Metrics, Service};
 
+/// Writes the problem document of every failed request, also of failures that inner layers left without a [`Problem`].
+pub(crate) fn problem_documents<S: InfallibleService<Body>>(
+    routes: Routes,
+    service: Arc<Service>,
+) -> impl Layer<S, Service = impl InfallibleService<Body>> {
+    // Connections do not contend for the reference count of this pair.
+    let listener = Arc::new((routes, service));
+    layer_fn(move |mut inner: S| {
+        let listener = Arc::clone(&listener);
+        service_fn(move |request: Request| {
+            let (listener, line) = (Arc::clone(&listener), request.extensions().get::<AccessLine>().cloned());
+            let (uri, accepts) = (request.uri().clone(), accepts(request.headers()));
+            let response = inner.call(request);
+            async move {
+                let mut response = response.await?;
+                let (routes, service) = &*listener;
+                if let Some(line) = line
+                    && let Some(problem) = problem_of(&mut response, line.method(), routes)
+                {
+                    let media_type = negotiate(&accepts, &[MediaType::Json, MediaType::Text]);
+                    let media_type = media_type.unwrap_or(MediaType::Json);
+                    line.fail(write(problem, &mut response, &uri, media_type, &line, service));
+                }
+                Ok(response)
+            }
+        })
+    })
+}
+
+/// Copies the `Accept` headers of a request. It allocates nothing if there are none.
+fn accepts(headers: &HeaderMap) -> HeaderMap {
+    headers.get_all(header::ACCEPT).iter().map(|value| (header::ACCEPT, value.clone())).collect()
+}
+
 /// Removes the problem from the extensions of a failed response, or creates one from its error status alone.
-pub(crate) fn problem_of(response: &mut Response, method: &Method, routes: &Routes) -> Option<Problem> {
+fn problem_of(response: &mut Response, method: &Method, routes: &Routes) -> Option<Problem> {
     let status = response.status();
     if !status.is_client_error() && !status.is_server_error() {
         return None;
@@ -50,7 +91,7 @@ fn where_to_look(routes: &Routes) -> String {
 
 /// Replaces the body of a response by the document of its problem, or of another problem if there is no memory for a
 /// long document. Returns the problem that was written.
-pub(crate) fn write(
+fn write(
     problem: Problem,
     response: &mut Response,
     uri: &Uri,

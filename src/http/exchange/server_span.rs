@@ -7,7 +7,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode
 use opentelemetry::trace::{FutureExt, SpanContext, SpanKind, Status, TraceContextExt, TraceFlags, TraceState, Tracer};
 use opentelemetry::{Context, KeyValue, global, trace};
 
-use super::context::{RequestContext, SpanId, TraceId, Traceparent};
+use super::context::{RequestContext, Traceparent};
 
 /// Response header with the trace and span id, in the format of `traceparent` (draft W3C Trace Context 2).
 const TRACERESPONSE: HeaderName = HeaderName::from_static("traceresponse");
@@ -33,8 +33,8 @@ impl ServerSpan {
         if !ids.is_sampled() {
             return Self(None);
         }
-        context.trace_id = Some(TraceId(ids.trace_id().to_string().into()));
-        context.span_id = Some(SpanId(ids.span_id().to_string().into()));
+        context.trace_id = Some(ids.trace_id().to_string().into());
+        context.span_id = Some(ids.span_id().to_string().into());
         Self(Some(Context::new().with_span(span)))
     }
 
@@ -86,7 +86,7 @@ fn span_of<B>(
     let mut attributes = vec![
         KeyValue::new("http.request.method", method.unwrap_or("_OTHER")),
         KeyValue::new("url.scheme", "http"),
-        KeyValue::new("http.request_id", context.request_id.as_str().to_owned()),
+        KeyValue::new("http.request_id", context.request_id().to_owned()),
     ];
     if let Some(route) = route {
         attributes.push(KeyValue::new("http.route", route));

@@ -6,12 +6,13 @@ use std::time::Duration;
 use axum::body::Body;
 use axum::http::{HeaderMap, StatusCode};
 use parking_lot::Mutex;
+use tower::ServiceExt as _;
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 
 use super::*;
-use crate::http::exchange::HttpService;
+use crate::http::router::HttpService;
 use crate::http::routes::ROUTES;
 use crate::http::tests::{service, services};
 
@@ -47,7 +48,7 @@ async fn ask_from(peer: [u8; 4], router: &HttpService, line: &str, headers: &[(&
         request = request.header("host", "x");
     }
     let request = headers.iter().fold(request, |request, (name, value)| request.header(*name, *value));
-    let response = Arc::new(router.clone()).respond(request.body(Body::empty()).unwrap()).await.unwrap();
+    let response = router.for_connection().oneshot(request.body(Body::empty()).unwrap()).await.unwrap();
     Asked { status: response.status(), headers: response.headers().clone() }
 }
 

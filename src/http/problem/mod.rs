@@ -1,7 +1,7 @@
 //! Failures as RFC 9457 problem documents.
 //!
 //! A [`Problem`] does not know its request. Its response is therefore empty and has the problem as an extension. The
-//! outermost layer (`exchange`) writes the document, because it knows the path, the request id and `Accept`.
+//! layer `problem_documents` (`exchange`) writes the document, because it knows the path, the request id and `Accept`.
 
 mod kind;
 
@@ -178,7 +178,7 @@ impl Serialize for Problem {
     }
 }
 
-/// A response with status and headers. The outermost layer writes the body.
+/// A response with status and headers. A layer writes the body.
 impl IntoResponse for Problem {
     fn into_response(mut self) -> Response {
         let mut response = Response::new(Body::empty());

@@ -79,7 +79,7 @@ const RULES: [Rule; 15] = [
             "base64", // digests of bodies
             "bytes",
             "flate2",       // documents compressed once
-            "futures_util", // catching panics
+            "futures_util", // streams
             "getrandom",    // request ids
             "governor",
             "http_body_util",

@@ -9,7 +9,7 @@ use axum::http::{HeaderMap, HeaderName, Method, Request, Uri, header};
 
 use crate::http::problem::{Problem, ProblemKind};
 use crate::http::routes_table::{Access, Route};
-use crate::service::Refusal;
+use crate::service::{Metrics, Refusal};
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 const SEC_FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
@@ -31,13 +31,24 @@ impl BrowserGuard {
         Self { origins: origins.to_vec(), hosts: hosts.to_vec() }
     }
 
-    /// A guard that rejects nothing.
-    pub(crate) fn off() -> Self {
-        Self { origins: vec!["*".to_owned()], hosts: Vec::new() }
+    /// Checks a request to a route, and counts it if it is rejected.
+    ///
+    /// # Errors
+    /// `unknown-host` or `cross-site-request`.
+    pub(crate) fn check<B>(
+        &self,
+        route: Option<&Route>,
+        request: &Request<B>,
+        metrics: &Metrics,
+    ) -> Result<(), Problem> {
+        self.rejection(route, request).map_or(Ok(()), |(reason, problem)| {
+            metrics.refused(reason);
+            Err(problem)
+        })
     }
 
     /// Returns reason and problem of a rejected request; `None` for an accepted request.
-    pub(crate) fn rejection<B>(&self, route: Option<&Route>, request: &Request<B>) -> Option<(Refusal, Problem)> {
+    fn rejection<B>(&self, route: Option<&Route>, request: &Request<B>) -> Option<(Refusal, Problem)> {
         let headers = request.headers();
         let is_probe = route.is_some_and(|route| route.probe);
         if !self.hosts.is_empty()
@@ -139,7 +150,7 @@ mod tests {
 
     #[test]
     fn pages_of_other_sites_are_rejected_unless_the_user_follows_a_link() {
-        let guard = BrowserGuard::default();
+        let (guard, everybody) = (BrowserGuard::default(), BrowserGuard::new(&["*".to_owned()], &[]));
         let rejected = Some(ProblemKind::CrossSiteRequest);
         let no_cors = ("sec-fetch-mode", "no-cors");
         let link = [CROSS, NAVIGATE, DOCUMENT];
@@ -160,7 +171,7 @@ mod tests {
         ] {
             assert_eq!(check(&guard, &SEARCHES, line, headers), expected, "{line} {headers:?}");
             assert_eq!(check(&guard, &PAGE, line, headers), None, "{line} {headers:?}");
-            assert_eq!(check(&BrowserGuard::off(), &SEARCHES, line, headers), None, "{line} {headers:?}");
+            assert_eq!(check(&everybody, &SEARCHES, line, headers), None, "{line} {headers:?}");
         }
     }
 
