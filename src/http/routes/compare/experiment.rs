@@ -3,17 +3,23 @@
 use std::fmt;
 use std::time::Duration;
 
-use taquin_bulk::RowError;
-use taquin_solver::{Board, Limits, Puzzle, SearchRequest, Size};
+use taquin_bulk::{RequestedLimits, RowError};
+use taquin_solver::{Board, Limits, Plan, Puzzle, SearchOptions, SearchRequest, Size};
 use tokio::time::{Instant, timeout_at};
 
-use super::method::Method;
 use super::reply::MethodReply;
 use crate::http::media_type::MediaType;
 use crate::http::problem::{Problem, ProblemKind};
 use crate::http::reply::{Rows, SearchReply, json, service_failure};
 use crate::http::routes::random::draw_failure;
 use crate::service::{Answer, Draw, Service};
+
+/// A method: its search options as requested, their plan, and its limits.
+pub(super) struct Method {
+    pub(super) options: SearchOptions,
+    pub(super) plan: Plan,
+    pub(super) limits: RequestedLimits,
+}
 
 /// The boards of an experiment.
 #[derive(Clone, Debug)]

@@ -1,7 +1,6 @@
 //! `/compare`: one board, or many random ones, solved by several methods.
 
 mod experiment;
-mod method;
 mod preset;
 mod reply;
 
@@ -14,8 +13,7 @@ use taquin_bulk::fields::{BOARD_FIELDS, FieldReader, LIMIT_FIELDS, board_and_goa
 use taquin_bulk::{ErrorKind, FieldError, RequestedLimits, RowError};
 use taquin_solver::{Encoding, Plan, Puzzle, SearchRequest, Sides, Size};
 
-use self::experiment::Experiment;
-use self::method::Method;
+use self::experiment::{Experiment, Method};
 use self::reply::{CompareReply, ResultReply};
 use super::random::{draw_lengths, seed_of};
 use crate::http::media_type::MediaType;

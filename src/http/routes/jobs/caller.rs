@@ -1,4 +1,4 @@
-//! The owner of the jobs of a request, and the idempotency key.
+//! The owner of the jobs of a request, the idempotency key, and calls that block.
 
 use std::sync::Arc;
 
@@ -7,8 +7,8 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName};
 use taquin_bulk::JobError;
 use tokio::sync::Semaphore;
+use tracing::Span;
 
-use super::blocking::blocking;
 use super::failure::{of_damage, of_store};
 use crate::http::guard::token_digest;
 use crate::http::negotiation::is_matched;
@@ -119,6 +119,19 @@ pub(super) fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Pro
             Err(Problem::new(ProblemKind::InvalidHeader, detail))
         }
     }
+}
+
+/// Calls a blocking function on a blocking thread. Its log lines have the id of the request.
+///
+/// # Errors
+/// `internal` if the call panics, or the service is stopping.
+pub(super) async fn blocking<T: Send + 'static>(call: impl FnOnce() -> T + Send + 'static) -> Result<T, Problem> {
+    let span = Span::current();
+    let called = tokio::task::spawn_blocking(move || span.in_scope(call)).await;
+    called.map_err(|error| {
+        tracing::error!(target: "taquin::jobs", %error, "a call that blocks has not returned");
+        Problem::internal()
+    })
 }
 
 #[cfg(test)]

@@ -9,8 +9,7 @@ use taquin_bulk::JobError;
 use taquin_bulk::fields::FieldReader;
 use taquin_solver::Named;
 
-use super::blocking::blocking;
-use super::caller::{Caller, no_job};
+use super::caller::{Caller, blocking, no_job};
 use super::document;
 use super::failure::{of_cancel, of_store};
 use super::prefer::etag_of;

@@ -1,6 +1,5 @@
 //! `/jobs`: many boards, solved on workers that no search could use, without a time limit (docs/adr/0023).
 
-mod blocking;
 mod caller;
 mod delete;
 mod events;

@@ -9,8 +9,7 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use taquin_bulk::{JobError, sha256_hex};
 
-use super::blocking::blocking;
-use super::caller::Caller;
+use super::caller::{Caller, blocking};
 use crate::http::media_type::MediaType;
 use crate::http::negotiation::{choose, is_known, is_matched};
 use crate::http::problem::{Problem, ProblemKind};

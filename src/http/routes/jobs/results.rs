@@ -17,8 +17,7 @@ use taquin_solver::{Named, Puzzle};
 use tokio::sync::Semaphore;
 use tracing::{Instrument, Level, Span};
 
-use super::blocking::blocking;
-use super::caller::{Caller, check_untagged, report};
+use super::caller::{Caller, blocking, check_untagged, report};
 use super::part::{existing, existing_part, not_yet, number_of};
 use crate::http::exchange::AccessLine;
 use crate::http::media_type::MediaType;

@@ -9,8 +9,7 @@ use taquin_bulk::rows::{InputRow, RowFormat, RowOptions, RowReader, other_goal, 
 use taquin_bulk::{FieldError, InputProblemsWriter, InputRecord, InputWriter, JobBoards, JobError, RowError};
 use taquin_solver::{Board, Puzzle};
 
-use super::blocking::blocking;
-use super::caller::Caller;
+use super::caller::{Caller, blocking};
 use super::failure::{of_create, too_large};
 use crate::http::problem::{Problem, ProblemKind};
 use crate::http::request::{BodyDigest, parse_query};
