@@ -15,9 +15,8 @@ use tokio::sync::Semaphore;
 use tower::ServiceBuilder;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::cors::CorsLayer;
-use tower_http::map_request_body::MapRequestBodyLayer;
 use tower_http::map_response_body::MapResponseBodyLayer;
-use tower_http::request_id::{PropagateRequestIdLayer, SetRequestIdLayer};
+use tower_http::request_id::SetRequestIdLayer;
 use tower_http::set_header::SetResponseHeaderLayer;
 use tower_http::validate_request::ValidateRequestHeaderLayer;
 
@@ -132,12 +131,14 @@ impl HttpService {
         };
         let nosniff = HeaderValue::from_static("nosniff");
         ServiceBuilder::new()
-            .layer(MapRequestBodyLayer::new(Body::new))
-            .map_request(move |request| base_path.strip(request))
-            .map_request(exchange::remove_invalid_id)
+            .map_request(move |request: Request<B>| {
+                let mut request = request.map(Body::new);
+                base_path.strip(&mut request);
+                exchange::remove_invalid_id(&mut request);
+                request
+            })
             .layer(SetRequestIdLayer::x_request_id(RandomId))
             .layer(exchange::access_log(metrics, routes.clone(), traces))
-            .layer(PropagateRequestIdLayer::x_request_id())
             .layer(SetResponseHeaderLayer::overriding(header::X_CONTENT_TYPE_OPTIONS, nosniff))
             .layer(SetResponseHeaderLayer::overriding(header::VARY, exchange::vary_by_accept))
             .layer(exchange::problem_documents(routes, service))

@@ -13,15 +13,15 @@ use tower::{Layer, service_fn};
 use tracing::{Instrument, Level, Span};
 
 use super::InfallibleService;
-use super::context::RequestContext;
+use super::context::{RequestContext, X_REQUEST_ID};
 use super::metrics::HttpMetrics;
 use super::server_span::ServerSpan;
 use crate::http::problem::{Problem, ProblemKind};
 use crate::http::routes_table::{Route, Routes};
 use crate::service::{Answer, Origin, Report};
 
-/// Writes an access line for each request, counts it, and has its log within a span. `traces`: requests have spans for
-/// OpenTelemetry too.
+/// Writes an access line for each request, counts it, has its log within a span, and returns its id. `traces`: requests
+/// have spans for OpenTelemetry too.
 pub(crate) fn access_log<S: InfallibleService<Body>>(
     metrics: HttpMetrics,
     routes: Routes,
@@ -39,7 +39,11 @@ pub(crate) fn access_log<S: InfallibleService<Body>>(
             async move {
                 let mut response = response.await?;
                 line.respond(response.status());
-                line.0.server_span.add_traceresponse(response.headers_mut());
+                let headers = response.headers_mut();
+                if let Some(id) = line.0.context.request_id.clone() {
+                    headers.insert(X_REQUEST_ID, id.into_header_value());
+                }
+                line.0.server_span.add_traceresponse(headers);
                 Ok(response)
             }
         })
