@@ -155,6 +155,7 @@ impl HttpService {
 }
 
 /// The layer that responds by itself to requests that a check rejects.
+#[expect(clippy::result_large_err, reason = "tower-http has responses as errors")]
 fn check<C, E>(check: C) -> ValidateRequestHeaderLayer<impl Fn(&mut Request) -> Result<(), Response> + Clone>
 where
     C: Fn(&mut Request) -> Result<(), E> + Clone,

@@ -34,7 +34,6 @@ impl<B, S> InfallibleService<B> for S where
 }
 
 /// `Vary` of a response: `Accept`, and the values of inner layers, in one header line.
-#[expect(clippy::unnecessary_wraps, reason = "tower-http's signature")]
 pub(crate) fn vary_by_accept(response: &Response) -> Option<HeaderValue> {
     let accept = HeaderValue::from_static("Accept");
     if !response.headers().contains_key(header::VARY) {
