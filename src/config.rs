@@ -196,6 +196,48 @@ impl Flags {
         let total = self.memory.total(&mut parser);
         parser.is_valid("memory").then_some(total)
     }
+
+    /// Divides threads and memory, and builds the settings of the service.
+    fn service(&self, parser: &mut SettingsParser) -> (ServiceSettings, MemoryPlan, ThreadPlan) {
+        let cores = || std::thread::available_parallelism().map_or(1, usize::from).min(256);
+        let workers = self.workers.as_deref().map_or_else(cores, |text| parser.number("workers", text, 1..=256));
+        let threads = ThreadPlan::new(cores(), workers, self.bulk.workers(parser, workers));
+        let tables = parser.tables("tables", &self.tables);
+        let max_expansions = parser.number("max-expansions", &self.max_expansions, 0..=5_000);
+        let memory = self.memory.parse(parser, [workers, threads.bulk], tables, max_expansions as u64);
+        let settings = ServiceSettings {
+            workers,
+            queue: parser.number("queue", &self.queue, 0..=100_000),
+            job_threads: threads.searches,
+            default_time: parser.duration("time-limit", &self.time_limit, MILLISECOND),
+            max_time: parser.duration("max-time", &self.max_time, MILLISECOND),
+            max_expanded: parser.number("max-expanded", &self.max_expanded, 1..=u64::MAX),
+            memory: memory.total,
+            search_memory: memory.search,
+            searches_memory: memory.search_memory(),
+            bulk: BulkSettings { workers: threads.bulk, search_memory: memory.bulk_search },
+            answer_memory: memory.cache,
+            reply_memory: memory.replies,
+            max_expansions,
+            tables,
+            ready: parser.tables("ready", &self.ready),
+            table_memory: memory.tables,
+            table_cache: self.table_cache.as_deref().filter(|path| !path.is_empty()).map(Into::into),
+            before_search: None,
+        };
+        (settings, memory, threads)
+    }
+
+    /// Builds the settings of requests. Batches get a part of the memory for long responses.
+    fn http(&self, parser: &mut SettingsParser, replies: u64, traces: bool) -> HttpSettings {
+        HttpSettings {
+            max_body: parser.size("max-body", &self.max_body, KIB..=16 * MIB) as usize,
+            body_timeout: parser.duration("body-timeout", &self.body_timeout, MILLISECOND),
+            strict_content_type: parser.switch("strict-content-type", &self.strict_content_type),
+            traces,
+            batch: self.bulk.limits(parser, replies),
+        }
+    }
 }
 
 /// Subcommands of the binary.
@@ -249,42 +291,10 @@ impl TryFrom<&Flags> for Config {
     /// Parses every setting, or returns every error.
     fn try_from(flags: &Flags) -> Result<Self, Vec<ConfigError>> {
         let mut parser = SettingsParser::default();
-        let cores = || std::thread::available_parallelism().map_or(1, usize::from).min(256);
         let admin_listen = flags.admin_listen.as_deref().filter(|text| !text.is_empty());
         let listen = parser.address("listen", &flags.listen);
-        let workers = flags.workers.as_deref().map_or_else(cores, |text| parser.number("workers", text, 1..=256));
-        let threads = ThreadPlan::new(cores(), workers, flags.bulk.workers(&mut parser, workers));
-        let tables = parser.tables("tables", &flags.tables);
-        let max_expansions = parser.number("max-expansions", &flags.max_expansions, 0..=5_000);
-        let memory = flags.memory.parse(&mut parser, [workers, threads.bulk], tables, max_expansions as u64);
-        let service = ServiceSettings {
-            workers,
-            queue: parser.number("queue", &flags.queue, 0..=100_000),
-            job_threads: threads.searches,
-            default_time: parser.duration("time-limit", &flags.time_limit, MILLISECOND),
-            max_time: parser.duration("max-time", &flags.max_time, MILLISECOND),
-            max_expanded: parser.number("max-expanded", &flags.max_expanded, 1..=u64::MAX),
-            memory: memory.total,
-            search_memory: memory.search,
-            searches_memory: memory.search_memory(),
-            bulk: BulkSettings { workers: threads.bulk, search_memory: memory.bulk_search },
-            answer_memory: memory.cache,
-            reply_memory: memory.replies,
-            max_expansions,
-            tables,
-            ready: parser.tables("ready", &flags.ready),
-            table_memory: memory.tables,
-            table_cache: flags.table_cache.as_deref().filter(|path| !path.is_empty()).map(Into::into),
-            before_search: None,
-        };
+        let (service, memory, threads) = flags.service(&mut parser);
         let traces = flags.traces.parse(&mut parser);
-        let http = HttpSettings {
-            max_body: parser.size("max-body", &flags.max_body, KIB..=16 * MIB) as usize,
-            body_timeout: parser.duration("body-timeout", &flags.body_timeout, MILLISECOND),
-            strict_content_type: parser.switch("strict-content-type", &flags.strict_content_type),
-            traces: traces.is_some(),
-            batch: flags.bulk.limits(&mut parser, memory.replies),
-        };
         let config = Self {
             listen,
             admin_listen: admin_listen.map(|text| parser.address("admin-listen", text)),
@@ -295,7 +305,7 @@ impl TryFrom<&Flags> for Config {
             threads,
             service,
             jobs: flags.jobs.parse(flags.jobs_role(), &mut parser),
-            http,
+            http: flags.http(&mut parser, memory.replies, traces.is_some()),
             site: Site {
                 base_path: parser.base_path("base-path", flags.base_path.as_deref().unwrap_or_default()),
                 frame_origins: flags.guard.frame_origins(&mut parser),
