@@ -1,6 +1,7 @@
 //! Taquin solves sliding-tile puzzles over HTTP.
 //!
-//! Four layers above the crates `taquin-bulk` and `taquin-solver`. Every dependency points down, and a test rejects others:
+//! Four layers above the crates `taquin-cluster`, `taquin-bulk` and `taquin-solver`. Every dependency points down, and a
+//! test rejects others:
 //!
 //! ```text
 //! main → app → config → http → jobs → service → taquin-bulk → taquin-solver

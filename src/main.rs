@@ -15,6 +15,7 @@ use taquin::app::cluster::worker;
 use taquin::app::{App, Ending};
 use taquin::config::{self, Command, Config, Flags, JobsPlace};
 use taquin::{healthcheck, telemetry};
+use taquin_bulk::command::BatchFlags;
 
 /// Searches allocate and free megabytes at a time, requests dozens of small blocks, on any thread. This allocator
 /// keeps the pages for reuse (docs/adr/0012).
@@ -44,19 +45,14 @@ fn main() -> ExitCode {
         }
     };
     if flags.check_config {
-        unknown_variables()
-            .iter()
-            .for_each(|name| eprintln!("taquin: warning: {name} is not a setting and has no effect"));
+        for name in unknown_variables() {
+            eprintln!("taquin: warning: {name} is not a setting and has no effect");
+        }
         eprintln!("taquin: the settings are valid\n{}\n{}", config.memory, config.threads);
         return ExitCode::SUCCESS;
     }
     let ending = match &flags.command {
-        Some(Command::Batch(flags)) => {
-            return match telemetry::init_for_command() {
-                Ok(()) => batch::run(flags, &config).into(),
-                Err(error) => failed(&*error),
-            };
-        }
+        Some(Command::Batch(flags)) => return run_batch(flags, &config),
         Some(Command::Worker) => serve(&config, Role::Worker),
         Some(_) => healthcheck::check(config::reachable(config.listen)).map(|()| Ending::Clean).map_err(Into::into),
         None => serve(&config, Role::Service),
@@ -64,6 +60,13 @@ fn main() -> ExitCode {
     match ending {
         Ok(Ending::Clean) => ExitCode::SUCCESS,
         Ok(Ending::CutShort(signal)) => (128 + signal).into(),
+        Err(error) => failed(&*error),
+    }
+}
+
+fn run_batch(flags: &BatchFlags, config: &Config) -> ExitCode {
+    match telemetry::init_for_command() {
+        Ok(()) => batch::run(flags, config).into(),
         Err(error) => failed(&*error),
     }
 }

@@ -168,7 +168,7 @@ const RULES: [Rule; 15] = [
     Rule {
         part: "main",
         parts: &["app", "config", "healthcheck", "telemetry"],
-        crates: &["clap", "mimalloc", "taquin", "tokio", "tracing"],
+        crates: &["clap", "mimalloc", "taquin", "taquin_bulk", "tokio", "tracing"],
     },
 ];
 
