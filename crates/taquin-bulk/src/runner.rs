@@ -1,14 +1,14 @@
 //! Makes the parts of a job on the threads of this process.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
-use parking_lot::Mutex;
 use taquin_solver::{Puzzle, TableSource};
 
 use crate::batch_solver::BatchSolver;
 use crate::label::{FailureObserver, LabelControl, LabelLimits};
 use crate::label_rows::{LabelledRow, RowsEnd, label_rows};
+use crate::ordered::map_in_order;
 use crate::part::{Part, Row};
 use crate::stored_job::{JobError, StoredJob};
 
@@ -180,36 +180,24 @@ pub fn run(job: &StoredJob, shard: Shard, resources: &Resources<'_>, progress: &
             progress.resumed.fetch_add(boards(chunk), Ordering::Relaxed);
         }
     }
-    let (next, is_over, failure) = (AtomicUsize::new(0), AtomicBool::new(false), Mutex::new(None));
-    let make = |chunk: u64| match label_chunk(job, chunk, resources, progress)? {
-        Some(part) => job.put_part(chunk, &part).map(|_| ()),
-        None => Ok(()),
-    };
-    let work = || {
-        while !is_over.load(Ordering::Relaxed) && !resources.cancel.load(Ordering::Relaxed) {
-            let at = next.fetch_add(1, Ordering::Relaxed);
-            let Some(is_done) = done.get(at) else { return };
-            if *is_done || !shard.has(at as u64) {
-                continue;
-            }
-            if let Err(error) = make(at as u64) {
-                is_over.store(true, Ordering::Relaxed);
-                failure.lock().get_or_insert(error);
-            }
+    let is_over = AtomicBool::new(false);
+    let make = |chunk: u64| {
+        // After an error, the chunks that are handed out already are left.
+        if is_over.load(Ordering::Relaxed) {
+            return Ok(());
         }
+        let made = label_chunk(job, chunk, resources, progress).and_then(|part| match part {
+            Some(part) => job.put_part(chunk, &part).map(|_| ()),
+            None => Ok(()),
+        });
+        is_over.fetch_or(made.is_err(), Ordering::Relaxed);
+        made
     };
-    std::thread::scope(|scope| {
-        for _ in 1..resources.threads {
-            // If a thread cannot be created, the other threads do its work.
-            let _ = std::thread::Builder::new().spawn_scoped(scope, work);
-        }
-        work();
-    });
-    match failure.into_inner() {
-        Some(error) => Err(error),
-        None if resources.cancel.load(Ordering::Relaxed) => Ok(RunEnd::Cancelled),
-        None => Ok(RunEnd::Finished),
-    }
+    let missing = (0..).zip(&done).filter(|(chunk, is_done)| shard.has(*chunk) && !**is_done).map(|(chunk, _)| chunk);
+    let missing = missing.take_while(|_| !resources.cancel.load(Ordering::Relaxed));
+    map_in_order(resources.threads, missing, make, |made: Result<(), JobError>| made)?;
+    let is_cancelled = resources.cancel.load(Ordering::Relaxed);
+    Ok(if is_cancelled { RunEnd::Cancelled } else { RunEnd::Finished })
 }
 
 #[cfg(test)]

@@ -13,11 +13,10 @@ use taquin_solver::{Board, Puzzle, Size, WrongSolution};
 use crate::chunk_size::SampledBoards;
 use crate::directory::Directory;
 use crate::files::{Created, Files, SMALL_FILE};
-use crate::input::{InputBoards, InputRecord};
+use crate::input::InputRecord;
 use crate::input_files::{self, SPEC};
 use crate::label::{RequestedLimits, Want};
-use crate::part::{Part, PartError, PartHeader};
-use crate::recipe::Recipe;
+use crate::part::{Part, PartError, PartHeader, Row};
 use crate::spec::{JobBoards, JobSpec, SpecError};
 
 /// A job and its files: `spec.json` once the job is accepted, a part for each chunk that is done, and `end.json` once
@@ -79,6 +78,9 @@ pub enum JobError {
     #[error("a search returned a wrong solution, because of a bug or of damaged memory")]
     WrongSolution,
 }
+
+/// Boards of a job.
+pub type JobRows = Box<dyn Iterator<Item = Option<Puzzle>> + Send>;
 
 impl From<WrongSolution> for JobError {
     fn from(_: WrongSolution) -> Self {
@@ -291,12 +293,29 @@ impl StoredJob {
     /// [`JobError::File`] if an input cannot be read or is damaged.
     pub fn boards(&self, indices: Range<u64>) -> Result<JobRows, JobError> {
         Ok(match &self.spec.boards {
-            JobBoards::Recipe(recipe) => JobRows::Drawn { recipe: recipe.clone(), indices },
+            JobBoards::Recipe(recipe) => {
+                let recipe = recipe.clone();
+                Box::new(indices.map(move |index| Some(recipe.board(index))))
+            }
             JobBoards::Input(input) => {
                 let read = input.reader(self.files()).and_then(|reader| reader.read(indices));
-                JobRows::Read(read.map_err(|source| self.input_error(source))?)
+                Box::new(read.map_err(|source| self.input_error(source))?)
             }
         })
+    }
+
+    /// Returns the rows of a chunk, each with its index and its board.
+    ///
+    /// # Errors
+    /// [`JobError`], also for a missing part.
+    pub fn rows(
+        &self,
+        chunk: u64,
+    ) -> Result<impl Iterator<Item = (u64, Option<Puzzle>, Row)> + Send + use<>, JobError> {
+        let (part, _) = self.part(chunk)?.ok_or_else(|| self.missing_part(chunk))?;
+        let indices = self.spec.boards_of(chunk);
+        let boards = self.boards(indices.clone())?;
+        Ok(indices.zip(boards).zip(part.into_rows()).map(|((index, board), row)| (index, board, row)))
     }
 
     /// Reads a file of at most `most` bytes.
@@ -356,31 +375,6 @@ impl JobBoards {
     }
 }
 
-/// Iterator over boards of a job.
-#[derive(Debug)]
-pub enum JobRows {
-    /// Drawn from a recipe.
-    Drawn {
-        /// The recipe.
-        recipe: Recipe,
-        /// Indices of the remaining boards.
-        indices: Range<u64>,
-    },
-    /// Read from an input.
-    Read(InputBoards),
-}
-
-impl Iterator for JobRows {
-    type Item = Option<Puzzle>;
-
-    fn next(&mut self) -> Option<Option<Puzzle>> {
-        match self {
-            Self::Drawn { recipe, indices } => indices.next().map(|index| Some(recipe.board(index))),
-            Self::Read(boards) => boards.next(),
-        }
-    }
-}
-
 impl JobError {
     /// Returns true if a retry may succeed, because the storage failed and not its content.
     pub fn is_temporary(&self) -> bool {
@@ -434,6 +428,7 @@ fn chunk_of(name: &str) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::recipe::Recipe;
     use crate::test_files::FilesInMemory;
 
     #[test]

@@ -129,39 +129,22 @@ impl Session<'_> {
         let chunk = u64::from(job.spec().chunk);
         let make = move |rows: Range<u64>, take: &mut IndexedRowSink<'_>| {
             let mut problems = InputProblems::new(job.spec().boards.problems());
-            (rows.start / chunk..rows.end.div_ceil(chunk))
-                .try_for_each(|chunk| self.read_chunk(job, chunk, &rows, &mut problems, take))
+            for chunk in rows.start / chunk..rows.end.div_ceil(chunk) {
+                if self.is_cancelled() {
+                    return Err(EarlyEnd::Cancelled);
+                }
+                for (index, puzzle, row) in job.rows(chunk)?.filter(|(index, ..)| rows.contains(index)) {
+                    self.progress.count(row.length());
+                    let reason = match row {
+                        Row::Invalid => problems.of(job.files(), index).map_err(|error| job.input_error(error))?,
+                        _ => None,
+                    };
+                    take(&IndexedRow { index, board: puzzle.as_ref().map(Puzzle::start), row: &row, reason });
+                }
+            }
+            Ok(())
         };
         IndexedRows { spec: job.spec().clone(), range_rows: RANGE_ROWS, make: Box::new(make) }
-    }
-
-    /// Passes the rows of a chunk with these indices to `take`.
-    fn read_chunk(
-        &self,
-        job: &StoredJob,
-        chunk: u64,
-        indices: &Range<u64>,
-        problems: &mut InputProblems,
-        take: &mut IndexedRowSink<'_>,
-    ) -> Result<(), EarlyEnd> {
-        if self.is_cancelled() {
-            return Err(EarlyEnd::Cancelled);
-        }
-        let (part, _) = job.part(chunk)?.ok_or(EarlyEnd::Cancelled)?;
-        let of_chunk = job.spec().boards_of(chunk);
-        let puzzles = job.boards(of_chunk.clone())?;
-        for ((index, puzzle), row) in of_chunk.zip(puzzles).zip(part.rows()) {
-            if !indices.contains(&index) {
-                continue;
-            }
-            self.progress.count(row.length());
-            let reason = match row {
-                Row::Invalid => problems.of(job.files(), index).map_err(|error| job.file_error("input", error))?,
-                _ => None,
-            };
-            take(&IndexedRow { index, board: puzzle.as_ref().map(Puzzle::start), row: &row, reason });
-        }
-        Ok(())
     }
 
     /// Writes rows as lines.

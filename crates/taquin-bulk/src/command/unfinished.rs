@@ -398,6 +398,7 @@ mod tests {
 
     use super::*;
     use crate::command::destination::Destination;
+    use crate::test_files::Scratch;
 
     const NOTHING: Existing = Existing { resumes: false, overwrites: false };
     const RESUME: Existing = Existing { resumes: true, overwrites: false };
@@ -413,10 +414,9 @@ mod tests {
     }
 
     /// Writes a file of two rows, one with a problem. Returns folder, path and file.
-    fn written(name: &str) -> (PathBuf, PathBuf, Unfinished) {
-        let folder = std::env::temp_dir().join(format!("taquin-unfinished-{name}-{:x}", getrandom::u64().unwrap()));
-        fs::create_dir(&folder).unwrap();
-        let path = folder.join("out.csv");
+    fn written() -> (Scratch, PathBuf, Unfinished) {
+        let folder = Scratch::new();
+        let path = folder.0.path().join("out.csv");
         let mut file = open(&path, NOTHING).unwrap();
         let mut input = InputPosition::default();
         input.advance(2, b"a\nb\n");
@@ -429,7 +429,7 @@ mod tests {
     fn a_run_that_was_killed_while_its_files_got_their_names_goes_on() {
         // Number of renamed files.
         for named in 0..=2 {
-            let (folder, path, file) = written("named");
+            let (_folder, path, file) = written();
             let (unfinished, _) = file.interrupt().unwrap().unwrap();
             for (from, to) in [(PROBLEMS, problems_of(&path)), (ROWS, path.clone())].iter().take(named) {
                 fs::rename(unfinished.join(from), to).unwrap();
@@ -443,13 +443,12 @@ mod tests {
                 (b"1\n2\n".into(), b"{}\n".into())
             );
             assert!(!unfinished.exists());
-            fs::remove_dir_all(folder).unwrap();
         }
     }
 
     #[test]
     fn a_file_that_had_its_name_loses_it_when_more_rows_come() {
-        let (folder, path, file) = written("more");
+        let (_folder, path, file) = written();
         let (unfinished, _) = file.interrupt().unwrap().unwrap();
         fs::rename(unfinished.join(PROBLEMS), problems_of(&path)).unwrap();
         fs::rename(unfinished.join(ROWS), &path).unwrap();
@@ -463,12 +462,11 @@ mod tests {
         assert_eq!(file.finish().unwrap(), Some(problems_of(&path)));
         assert_eq!(fs::read(&path).unwrap(), b"1\n2\n3\n");
         assert_eq!(fs::read(problems_of(&path)).unwrap(), b"{}\n");
-        fs::remove_dir_all(folder).unwrap();
     }
 
     #[test]
     fn a_killed_removal_of_the_folder_leaves_nothing_in_the_way() {
-        let (folder, path, file) = written("removal");
+        let (_folder, path, file) = written();
         let unfinished = folder_of(&path);
         file.finish().unwrap();
         // All files are renamed, and the state, which is removed first, is gone.
@@ -476,13 +474,12 @@ mod tests {
         fs::write(unfinished.join(PROBLEMS), "").unwrap();
         let error = open(&path, NOTHING).unwrap_err().to_string();
         assert!(error.contains(FILE_EXISTS), "{error}");
-        fs::remove_dir_all(folder).unwrap();
     }
 
     #[test]
     fn no_state_is_stored_after_an_error() {
         let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
-        let (folder, path, mut file) = written("broken");
+        let (_folder, path, mut file) = written();
         file.save().unwrap();
         file.problems.write_to(full);
         write(&mut file, b"3\n", &[b'x'; 1 << 14], [1, 1]).unwrap_err();
@@ -492,13 +489,12 @@ mod tests {
         write(&mut file, b"3\n", b"", [1, 0]).unwrap();
         file.finish().unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"1\n2\n3\n", "the row is there once");
-        fs::remove_dir_all(folder).unwrap();
     }
 
     #[test]
     fn a_file_that_comes_during_a_run_stays() {
         for is_problems in [false, true] {
-            let (folder, path, file) = written("came");
+            let (_folder, path, file) = written();
             let came = if is_problems { problems_of(&path) } else { path.clone() };
             fs::write(&came, "mine").unwrap();
             let error = file.finish().unwrap_err().to_string();
@@ -508,13 +504,12 @@ mod tests {
             let file = open(&path, RESUME).unwrap();
             assert_eq!(file.finish().unwrap(), Some(problems_of(&path)));
             assert_eq!(fs::read(&path).unwrap(), b"1\n2\n");
-            fs::remove_dir_all(folder).unwrap();
         }
     }
 
     #[test]
     fn another_file_of_that_name_is_not_taken_for_the_rows() {
-        let (folder, path, file) = written("other");
+        let (_folder, path, file) = written();
         let (unfinished, _) = file.interrupt().unwrap().unwrap();
         fs::remove_file(unfinished.join(ROWS)).unwrap();
         for other in ["1\n3\n", "1\n2\n3\n"] {
@@ -523,12 +518,11 @@ mod tests {
             assert!(error.to_string().contains("the file was changed"), "{error}");
             assert_eq!(fs::read_to_string(&path).unwrap(), other);
         }
-        fs::remove_dir_all(folder).unwrap();
     }
 
     #[test]
     fn the_input_is_compared_up_to_the_last_row() {
-        let (folder, path, file) = written("input");
+        let (_folder, path, file) = written();
         drop(file.interrupt().unwrap());
         // A run that is interrupted before it checks its input keeps the digest.
         drop(open(&path, RESUME).unwrap().interrupt().unwrap());
@@ -541,6 +535,5 @@ mod tests {
         check(2, b"a\nb\n").unwrap();
         assert!(check(2, b"a\nc\n").unwrap_err().to_string().contains("its first 2 lines differ"));
         assert!(check(1, b"a\n").is_err(), "the input is shorter");
-        fs::remove_dir_all(folder).unwrap();
     }
 }

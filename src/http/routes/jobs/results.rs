@@ -201,10 +201,7 @@ struct RowWriter {
     _reservation: Reservation,
 }
 
-/// A row with its index and its board.
-type IndexedRow = ((u64, Option<Puzzle>), Row);
-
-type PartRows = Box<dyn Iterator<Item = IndexedRow> + Send>;
+type PartRows = Box<dyn Iterator<Item = (u64, Option<Puzzle>, Row)> + Send>;
 
 impl RowWriter {
     fn new(caller: &Caller, job: Arc<Job>, lines: LabelLines, parts: Range<u64>, _reservation: Reservation) -> Self {
@@ -222,11 +219,7 @@ impl RowWriter {
     /// Reads the next part. Returns false if there is none.
     fn load(&mut self) -> Result<bool, JobError> {
         let Some(chunk) = self.parts.next() else { return Ok(false) };
-        let stored = self.job.stored();
-        let (part, _) = stored.part(chunk)?.ok_or_else(|| stored.missing_part(chunk))?;
-        let indices = stored.spec().boards_of(chunk);
-        let boards = stored.boards(indices.clone())?;
-        self.rows = Some(Box::new(indices.zip(boards).zip(part.into_rows())));
+        self.rows = Some(Box::new(self.job.stored().rows(chunk)?));
         Ok(true)
     }
 
@@ -237,7 +230,7 @@ impl RowWriter {
             self.lines.header(&mut out);
         }
         while out.len() < PIECE {
-            let Some(((index, board), row)) = self.rows.as_mut().and_then(Iterator::next) else {
+            let Some((index, board, row)) = self.rows.as_mut().and_then(Iterator::next) else {
                 // The memory of a part is free before the next one is read.
                 self.rows = None;
                 break;
