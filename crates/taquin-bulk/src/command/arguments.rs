@@ -20,7 +20,7 @@ pub(crate) enum Task {
     Write(Labels, Output),
     /// Label boards, and store parts in the directory of a job.
     Store {
-        boards: Boards,
+        boards: Box<Boards>,
         directory: PathBuf,
         shard: Shard,
         /// Boards of a chunk; by default chosen from the cost of a board.
@@ -106,13 +106,7 @@ impl FlagReader<'_> {
     fn task(&mut self) -> Option<Task> {
         let flags = self.flags;
         if let Some(directory) = &flags.verify {
-            let others: Vec<_> = flags.given().filter(|flag| *flag != "sample").collect();
-            self.without_effect(&others, "--verify only reads a directory: omit it");
-            if let Some(input) = &flags.input {
-                self.errors.push(format!("{input}: --verify names the directory: omit it"));
-            }
-            let sample = self.value("sample", flags.sample.as_ref()).unwrap_or(1000);
-            return Some(Task::Verify(directory.clone(), sample));
+            return Some(self.verify(directory));
         }
         self.without_effect(&["sample"], "--verify alone solves a sample: omit it");
         let format = self.format();
@@ -150,6 +144,15 @@ impl FlagReader<'_> {
                 Some(Task::Write(Labels::Boards(Box::new(boards?)), output))
             }
         }
+    }
+
+    fn verify(&mut self, directory: &Path) -> Task {
+        let others: Vec<_> = self.flags.given().filter(|flag| *flag != "sample").collect();
+        self.without_effect(&others, "--verify only reads a directory: omit it");
+        if let Some(input) = &self.flags.input {
+            self.errors.push(format!("{input}: --verify names the directory: omit it"));
+        }
+        Task::Verify(directory.to_owned(), self.value("sample", self.flags.sample.as_ref()).unwrap_or(1000))
     }
 
     /// Reports a missing input, flags of a recipe without a recipe, and flags of an input with a recipe.
@@ -203,7 +206,7 @@ impl FlagReader<'_> {
     fn store(&mut self, boards: Option<Boards>) -> Option<Task> {
         let shard = self.value("shard", self.flags.shard.as_ref()).unwrap_or(Shard::WHOLE);
         let chunk = self.value("chunk", self.flags.chunk.as_ref());
-        Some(Task::Store { boards: boards?, directory: self.output.into(), shard, chunk })
+        Some(Task::Store { boards: Box::new(boards?), directory: self.output.into(), shard, chunk })
     }
 
     /// Reports flags that do not fit the output. `format` is `None` if the format is invalid.

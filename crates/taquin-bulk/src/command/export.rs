@@ -147,11 +147,24 @@ impl Session<'_> {
         IndexedRows { spec: job.spec().clone(), range_rows: RANGE_ROWS, make: Box::new(make) }
     }
 
-    /// Writes rows as lines.
+    /// Writes rows as lines or as Parquet.
     ///
     /// # Errors
     /// See [`BatchError`].
-    pub(crate) fn write_lines(
+    pub(crate) fn write_indexed(
+        &self,
+        rows: &IndexedRows<'_>,
+        run: RunIdentity,
+        output: &Output,
+    ) -> Result<BatchEnding, BatchError> {
+        match output.format {
+            #[cfg(feature = "parquet")]
+            Format::Parquet => self.write_parquet(rows, output),
+            _ => self.write_lines(rows, run, output),
+        }
+    }
+
+    fn write_lines(
         &self,
         rows: &IndexedRows<'_>,
         run: RunIdentity,

@@ -34,9 +34,8 @@ use self::arguments::{Boards, Labels, Source, Task};
 use self::console::{ProgressDisplay, say};
 use self::destination::{Destination, Output};
 pub use self::ending::{BatchEnding, BatchError};
-use self::export::IndexedRows;
 pub use self::flags::BatchFlags;
-use self::unfinished::{RunIdentity, Unfinished};
+use self::unfinished::Unfinished;
 use self::values::Format;
 pub use self::values::{parse_duration, with_unit};
 use crate::{
@@ -165,19 +164,6 @@ impl<'a> Session<'a> {
             #[cfg(feature = "parquet")]
             Source::Rows(input) if output.format == Format::Parquet => self.write_input(input, boards, output),
             Source::Rows(input) => self.solve_rows(input, boards, output),
-        }
-    }
-
-    fn write_indexed(
-        &self,
-        rows: &IndexedRows<'_>,
-        run: RunIdentity,
-        output: &Output,
-    ) -> Result<BatchEnding, BatchError> {
-        match output.format {
-            #[cfg(feature = "parquet")]
-            Format::Parquet => self.write_parquet(rows, output),
-            _ => self.write_lines(rows, run, output),
         }
     }
 
