@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use super::owner::JobOwner;
+use super::store::JobOwner;
 
 /// Jobs in creation, counted by owner.
 #[derive(Clone, Debug, Default)]

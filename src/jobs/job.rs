@@ -15,8 +15,7 @@ use tokio::sync::watch;
 
 use super::begun_chunk::{BegunChunk, ChunkMemory};
 use super::chunk_queue::{ChunkQueue, Taken};
-use super::owner::JobOwner;
-use super::store::JobRecord;
+use super::store::{JobOwner, JobRecord};
 use super::time::later;
 use super::view::{JobCounts, JobState, JobView, WaitingFor};
 

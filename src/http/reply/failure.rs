@@ -3,8 +3,8 @@
 use taquin_bulk::{FieldError, counted};
 use taquin_solver::StopReason;
 
-use super::layout::Layout;
 use super::lists::ListsReply;
+use super::notation::Layout;
 use super::search::{LimitsReply, SearchReply};
 use super::solution::SolutionReply;
 use crate::http::problem::{Problem, ProblemKind};

@@ -1,9 +1,8 @@
 //! Responses: results and failures of the service as JSON and text.
 
-mod distance;
 mod dot;
 mod failure;
-mod layout;
+mod head;
 mod lists;
 mod long;
 mod notation;
@@ -11,20 +10,15 @@ pub(crate) mod picture;
 mod search;
 mod solution;
 mod states;
-mod stream_head;
-mod timing;
 mod writer;
 
-pub(crate) use distance::DistanceReply;
 pub(crate) use failure::{analysis_failure, limit_exceeded, limit_exceeded_with_lists, service_failure};
-pub(crate) use layout::{Layout, StateOrder};
+pub(crate) use head::{add_server_timing, stream_head};
 pub(crate) use lists::max_entries;
 pub(crate) use long::{reserve_if_long, reserved_if_long, with_reservation};
-pub(crate) use notation::{Letter, Number, Rows, grid, json, line};
+pub(crate) use notation::{Layout, Letter, Number, Rows, StateOrder, grid, json, line};
 pub(crate) use search::{LimitsReply, ProgressReply, SearchReply};
 pub(crate) use solution::{InterimReply, LengthsReply, MovesReply, ProvenLength, SolutionReply, SolveReply, no_result};
-pub(crate) use stream_head::stream_head;
-pub(crate) use timing::add_server_timing;
 pub(crate) use writer::written;
 
 #[cfg(test)]

@@ -1,7 +1,9 @@
-//! Boards, moves and numbers as JSON and text.
+//! Boards, moves and numbers as JSON and text, and the layout of a response.
 
 use serde::ser::{Serialize, SerializeSeq, Serializer};
-use taquin_solver::{Board, Encoding, Move, RawBoard, Size};
+use taquin_solver::{Board, Encoding, Move, RawBoard, Size, named};
+
+use crate::http::media_type::MediaType;
 
 /// Serializes a reply. All replies have string keys and finite numbers.
 pub(crate) fn json(reply: &impl Serialize) -> Vec<u8> {
@@ -10,6 +12,40 @@ pub(crate) fn json(reply: &impl Serialize) -> Vec<u8> {
     let mut json = Vec::with_capacity(CAPACITY);
     serde_json::to_writer(&mut json, reply).expect("names are strings, and writing to memory does not fail");
     json
+}
+
+/// Layout of a `/solve` response: the format of its boards, not their selection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Layout {
+    pub(crate) media_type: MediaType,
+    /// Encoding of the boards in JSON.
+    pub(crate) encoding: Encoding,
+    /// Order of the states.
+    pub(crate) order: StateOrder,
+    /// Columns of the text that shows states side by side.
+    pub(crate) width: usize,
+}
+
+/// Order of the states of a solution path.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) enum StateOrder {
+    /// As the moves are made.
+    #[default]
+    StartFirst,
+    /// From the goal back to the start.
+    GoalFirst,
+}
+
+named!(StateOrder { StartFirst => "start_first", GoalFirst => "goal_first" });
+
+impl Layout {
+    /// Columns of a text response by default.
+    pub(crate) const WIDTH: usize = 100;
+
+    /// The default layout of a media type.
+    pub(crate) const fn of(media_type: MediaType) -> Self {
+        Self { media_type, encoding: Encoding::Tiles, order: StateOrder::StartFirst, width: Self::WIDTH }
+    }
 }
 
 /// A board as an array of rows.

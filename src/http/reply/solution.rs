@@ -6,9 +6,8 @@ use taquin_bulk::counted;
 use taquin_solver::search::{GeneratedNode, OptimalPaths};
 use taquin_solver::{Metric, Path, Puzzle, Solution, Tile};
 
-use super::layout::Layout;
 use super::lists::ListsReply;
-use super::notation::{EncodedBoard, grid};
+use super::notation::{EncodedBoard, Layout, grid};
 use super::search::{LimitsReply, SearchReply};
 use super::states::{StateReply, states, write_rows};
 use crate::http::problem::Problem;

@@ -4,9 +4,8 @@ use std::fmt::{self, Formatter};
 
 use taquin_solver::{Move, Puzzle, Solution, Tile};
 
-use super::layout::{Layout, StateOrder};
 use super::lists::max_entries;
-use super::notation::{EncodedBoard, Letter, Number, grid, grid_width};
+use super::notation::{EncodedBoard, Layout, Letter, Number, StateOrder, grid, grid_width};
 use crate::service::Report;
 
 /// A board on the solution path, and the move that led to it.

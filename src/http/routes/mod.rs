@@ -11,7 +11,6 @@ mod jobs;
 mod metrics;
 mod moves;
 mod openapi;
-mod page_headers;
 mod playground;
 mod problems;
 mod random;

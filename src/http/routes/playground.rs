@@ -7,11 +7,10 @@ use std::sync::LazyLock;
 
 use axum::extract::Path;
 use axum::extract::rejection::PathRejection;
-use axum::http::{HeaderMap, HeaderValue, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::response::Response;
 
 use super::openapi::with_service_desc;
-use super::page_headers::security_headers;
 use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose, weak_etag};
 use crate::http::problem::{Problem, ProblemKind};
@@ -155,6 +154,24 @@ pub(crate) async fn part(
     // An SVG opened directly is a document of its own; it must not load anything either.
     own.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static("default-src 'none'"));
     Ok(response)
+}
+
+/// Security headers of a page: its content security policy, which pages may frame it, no opener from another origin, no
+/// `Referer`. `policy` has no `frame-ancestors`; `frame_origins` are the origins of framing pages, or `*` alone for
+/// all.
+pub(crate) fn security_headers(policy: &str, frame_origins: &[String]) -> HeaderMap {
+    let framing = if frame_origins.is_empty() { "'none'".to_owned() } else { frame_origins.join(" ") };
+    let policy = HeaderValue::try_from(format!("{policy}; frame-ancestors {framing}"));
+    let mut headers = HeaderMap::from_iter([
+        (header::CONTENT_SECURITY_POLICY, policy.expect("an origin has no control characters")),
+        (header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
+        (HeaderName::from_static("cross-origin-opener-policy"), HeaderValue::from_static("same-origin")),
+    ]);
+    // Older browsers know only this header, which cannot name origins.
+    if frame_origins.is_empty() {
+        headers.insert(header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
+    }
+    headers
 }
 
 #[cfg(test)]

@@ -10,10 +10,11 @@ use taquin_bulk::{ErrorKind, FieldError, RequestedLimits, counted, sentence};
 use taquin_solver::solver::AttemptCheck;
 use taquin_solver::{Attempt, AttemptedMove, Board, Distance, IllegalMove, Path, Size, Step, Tile, named};
 
+use super::moves::DistanceReply;
 use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose};
 use crate::http::problem::Problem;
-use crate::http::reply::{DistanceReply, LengthsReply, Letter, Rows, analysis_failure, grid, json, reserved_if_long};
+use crate::http::reply::{LengthsReply, Letter, Rows, analysis_failure, grid, json, reserved_if_long};
 use crate::http::request::{MAX_MOVES, RequestFields, is_exact_known, moves};
 use crate::service::{AnalysisParts, Service};
 

@@ -3,7 +3,6 @@
 //! A picture has no script, loads nothing, and follows the reader's color scheme. Its size is bounded. Texts are this
 //! service's own and need no escaping.
 
-mod board;
 mod chart;
 mod solution;
 mod tree;
@@ -12,7 +11,6 @@ use std::fmt::{Display, from_fn};
 
 use taquin_solver::{Board, Size, Tile};
 
-pub(crate) use board::of_board;
 pub(crate) use chart::of_distribution;
 pub(super) use solution::of_solution;
 pub(super) use tree::of_tree;
@@ -43,6 +41,21 @@ const BOARD_STYLE: &str = "
   .slid { fill: #f5b95f; }
   .frame { fill: none; stroke: none; stroke-width: 3; }
 ";
+
+/// Draws a board.
+pub(crate) fn of_board(board: &Board) -> String {
+    let size = board.size();
+    let side = tile_side(size, 240, 32, 64);
+    Picture {
+        width: size.cols() * side + 2 * MARGIN,
+        height: size.rows() * side + 2 * MARGIN,
+        title: format!("{size} sliding-tile puzzle"),
+        description: format!("The board {board}; 0 is the blank."),
+        style: BOARD_STYLE,
+        body: format!("{}{}", definitions(size), small_board(board, (MARGIN, MARGIN), side, None)),
+    }
+    .svg()
+}
 
 /// A picture of this size in pixels.
 struct Picture<S, B> {
