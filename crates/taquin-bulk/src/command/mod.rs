@@ -127,7 +127,7 @@ impl Batch {
 }
 
 impl<'a> Session<'a> {
-    /// Creates a session. `load_tables` loads the tables for labels of a goal, up to those of `tier`; `version` is the
+    /// Creates a session. `load_tables` loads the tables for labels of a goal, of `tier` at most; `version` is the
     /// version of the program.
     pub fn new(
         resources: Resources<'a>,
