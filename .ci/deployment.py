@@ -67,7 +67,7 @@ def planned_memory(settings):
     """Returns the bytes that give every worker its full share, as docs/OPERATING.md plans them."""
     workers = int(settings["TAQUIN_WORKERS"])
     searches = workers * size(settings.get("TAQUIN_SEARCH_MEMORY", "512MiB"))
-    # Searches that store no nodes, and small ones; then those of bulk work.
+    # Searches that store no nodes, and small searches; then searches of bulk work.
     searches += size("64MiB") + max(size("32MiB"), searches / 32)
     searches += math.ceil(workers * float(settings.get("TAQUIN_BULK_SHARE", "1"))) * size("32MiB")
     tables = size(BASE_MEMORY[settings.get("TAQUIN_TABLES", "standard")])
@@ -359,7 +359,7 @@ def main():
     job, base = renderings["indexed-job"].workloads["taquin-batch"], renderings["base"].workloads["taquin"]
     shard = f"--shard=$(JOB_COMPLETION_INDEX)/{job.item['spec']['completions']}"
     require(job.place, shard in job.container["args"], "the shares are not as many as the completions")
-    require(job.place, job.container["image"] == base.container["image"], "the image differs from that of the base")
+    require(job.place, job.container["image"] == base.container["image"], "the image differs from the image of the base")
     check_alerts()
     if errors:
         sys.exit("\n".join(f"deploy: FAILED: {error}" for error in errors))

@@ -13,8 +13,8 @@ use tracing::Level;
 
 use super::creations::Creation;
 use super::job::Job;
+use super::owner::JobOwner;
 use super::settings::CreateError;
-use super::store::JobOwner;
 use super::store::{JobRecord, NewFolder};
 use super::{JobEngine, KEY_LOCKS, VERSION};
 use crate::service::ServiceError;

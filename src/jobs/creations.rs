@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use super::store::JobOwner;
+use super::owner::JobOwner;
 
 /// Jobs in creation, counted by owner.
 #[derive(Clone, Debug, Default)]

@@ -10,7 +10,7 @@ use tokio::runtime::Handle;
 
 use super::begun_chunk::ChunkBudget;
 use super::job::Job;
-use super::store::JobOwner;
+use super::owner::JobOwner;
 use super::work::OwnerWork;
 use crate::service::{BulkHandle, BulkWork, Service};
 

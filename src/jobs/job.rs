@@ -15,7 +15,8 @@ use tokio::sync::watch;
 
 use super::begun_chunk::{BegunChunk, ChunkMemory};
 use super::chunk_queue::{ChunkQueue, Taken};
-use super::store::{JobOwner, JobRecord};
+use super::owner::JobOwner;
+use super::store::JobRecord;
 use super::time::later;
 use super::view::{JobCounts, JobState, JobView, WaitingFor};
 

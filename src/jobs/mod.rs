@@ -11,6 +11,7 @@ mod creations;
 mod dispatch;
 mod ending;
 mod job;
+mod owner;
 #[cfg(feature = "cluster")]
 mod queue_dispatch;
 mod search;
@@ -38,11 +39,12 @@ use creations::Creations;
 pub use dispatch::{Dispatch, LocalDispatch};
 pub use ending::{Ended, Ending};
 pub use job::Job;
+pub use owner::JobOwner;
 #[cfg(feature = "cluster")]
 pub use queue_dispatch::QueueDispatch;
 pub use settings::{CreateError, EngineError, JobSettings};
 use store::Removal;
-pub use store::{JobOwner, JobStore, NewFolder};
+pub use store::{JobStore, NewFolder};
 pub use view::{JobCounts, JobState, JobView, WaitingFor};
 
 /// The jobs of a service.

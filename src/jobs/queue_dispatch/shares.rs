@@ -9,7 +9,7 @@ use taquin_cluster::{QueueCounts, Task, TaskClass, Work};
 
 use super::refusals::Refusals;
 use crate::jobs::job::Job;
-use crate::jobs::store::JobOwner;
+use crate::jobs::owner::JobOwner;
 
 /// Processor time up to which the tasks of a job are quick, in seconds.
 const QUICK: f64 = 10.0;

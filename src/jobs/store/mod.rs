@@ -20,7 +20,6 @@ use super::settings::{CreateError, EngineError};
 use super::time::StoreClock;
 pub(crate) use deletion::{Removal, UNNAMED_TIME};
 pub use new_folder::NewFolder;
-pub use record::JobOwner;
 pub(crate) use record::JobRecord;
 use record::{RECORDS, id_of, name_of};
 

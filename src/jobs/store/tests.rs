@@ -4,7 +4,7 @@ use taquin_solver::heuristic::Tier;
 use taquin_solver::{Board, Size};
 
 use super::*;
-use crate::jobs::store::JobOwner;
+use crate::jobs::owner::JobOwner;
 
 fn spec(count: u64) -> JobSpec {
     let goal = Board::blank_last(Size::try_from((3, 3)).unwrap());
