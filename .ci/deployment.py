@@ -359,7 +359,7 @@ def main():
     job, base = renderings["indexed-job"].workloads["taquin-batch"], renderings["base"].workloads["taquin"]
     shard = f"--shard=$(JOB_COMPLETION_INDEX)/{job.item['spec']['completions']}"
     require(job.place, shard in job.container["args"], "the shares are not as many as the completions")
-    require(job.place, job.container["image"] == base.container["image"], "the image differs from the image of the base")
+    require(job.place, job.container["image"] == base.container["image"], "the image and the base's image differ")
     check_alerts()
     if errors:
         sys.exit("\n".join(f"deploy: FAILED: {error}" for error in errors))
