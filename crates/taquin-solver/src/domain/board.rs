@@ -177,10 +177,12 @@ impl Board {
     }
 
     /// Makes a move and returns the tile that slid. An illegal move changes nothing and returns `None`.
+    #[inline]
     pub fn make(&mut self, mv: Move) -> Option<Tile> {
         let to = self.size.neighbor(self.blank, mv)?;
-        let tile = self.tile(to);
-        self.tiles.swap(usize::from(self.blank), usize::from(to));
+        let tile = self.tiles[usize::from(to)];
+        self.tiles[usize::from(self.blank)] = tile;
+        self.tiles[usize::from(to)] = 0;
         self.blank = to;
         Some(tile)
     }

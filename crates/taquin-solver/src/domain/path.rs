@@ -117,18 +117,13 @@ fn written(runs: impl Iterator<Item = Run>, moves: usize) -> String {
     let mut text = Vec::with_capacity(moves);
     for run in runs {
         text.push(run.letter(MoveNotation::Tile) as u8);
-        if run.length > 1 {
-            push_decimal(&mut text, run.length);
+        match run.length {
+            1 => {}
+            2..10 => text.push(b'0' + run.length as u8),
+            _ => text.extend_from_slice(run.length.to_string().as_bytes()),
         }
     }
     String::from_utf8(text).expect("letters and digits are ASCII")
-}
-
-fn push_decimal(text: &mut Vec<u8>, number: usize) {
-    if number >= 10 {
-        push_decimal(text, number / 10);
-    }
-    text.push(b'0' + (number % 10) as u8);
 }
 
 impl FromIterator<Move> for Path {

@@ -128,23 +128,18 @@ impl Size {
     /// The blank's cell after a move from `cell`; `None` if the move leaves the board.
     #[inline]
     pub fn neighbor(self, cell: Cell, mv: Move) -> Option<Cell> {
-        let is_open = match mv {
-            Move::Up => cell >= self.cols,
-            Move::Left => self.col_of(cell) > 0,
-            Move::Down => usize::from(cell) + self.cols() < self.cells(),
-            Move::Right => self.col_of(cell) + 1 < self.cols(),
-        };
-        is_open.then(|| cell.wrapping_add_signed(self.offset(mv)))
+        let to = cell.wrapping_add_signed(self.offset(mv));
+        let is_vertical = matches!(mv, Move::Up | Move::Down);
+        // Without branches, which the moves of a path would make unpredictable.
+        let is_open = (usize::from(to) < self.cells()) & (is_vertical | (self.row_of(to) == self.row_of(cell)));
+        is_open.then_some(to)
     }
 
     /// The change of the blank's cell index by a move.
+    #[inline]
     pub fn offset(self, mv: Move) -> i8 {
-        match mv {
-            Move::Up => -(self.cols as i8),
-            Move::Left => -1,
-            Move::Down => self.cols as i8,
-            Move::Right => 1,
-        }
+        let cols = self.cols as i8;
+        [-cols, -1, cols, 1][mv as usize]
     }
 }
 
