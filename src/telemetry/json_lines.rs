@@ -5,6 +5,7 @@ use std::fmt::{self, Write as _};
 use std::io::Write as _;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use taquin_bulk::needs_escapes;
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Subscriber};
@@ -161,7 +162,7 @@ struct Quoted<'l>(&'l mut String);
 
 impl fmt::Write for Quoted<'_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        if !has_special(text.as_bytes()) {
+        if !needs_escapes(text) {
             self.0.push_str(text);
             return Ok(());
         }
@@ -176,25 +177,6 @@ impl fmt::Write for Quoted<'_> {
         }
         Ok(())
     }
-}
-
-/// True if the text has a control character, a quote or a backslash. Tests up to sixteen bytes at a time, and the last
-/// ones twice.
-fn has_special(text: &[u8]) -> bool {
-    match (text.as_chunks::<16>(), text.last_chunk::<16>()) {
-        (([], rest), _) => match (rest.first_chunk::<8>(), rest.last_chunk::<8>()) {
-            (Some(first), Some(last)) => is_any_special(first) || is_any_special(last),
-            _ => is_any_special(rest),
-        },
-        ((chunks, []), _) => chunks.iter().any(|chunk| is_any_special(chunk)),
-        ((chunks, _), last) => chunks.iter().chain(last).any(|chunk| is_any_special(chunk)),
-    }
-}
-
-/// Tests every byte without branches, so that the compiler vectorizes the loop.
-#[inline(always)]
-fn is_any_special(bytes: &[u8]) -> bool {
-    bytes.iter().fold(false, |found, byte| found | (*byte < b' ') | (*byte == b'"') | (*byte == b'\\'))
 }
 
 #[cfg(test)]
@@ -245,20 +227,6 @@ mod tests {
                 value
             })
             .collect()
-    }
-
-    #[test]
-    fn special_bytes_are_found_at_every_position() {
-        for length in 0..=20 {
-            for at in 0..length {
-                for byte in 0..=u8::MAX {
-                    let mut text = vec![b'a'; length];
-                    text[at] = byte;
-                    let is_special = byte < b' ' || byte == b'"' || byte == b'\\';
-                    assert_eq!(has_special(&text), is_special, "{byte} at {at} of {length}");
-                }
-            }
-        }
     }
 
     #[test]

@@ -114,7 +114,7 @@ pub use input_problems::{InputProblems, InputProblemsWriter, StoredProblems};
 pub use job_id::{FolderName, JobId};
 pub use label::{FailureObserver, Label, LabelControl, LabelError, LabelLimits, RequestedLimits, Want};
 pub use label_rows::{LabelledRow, RowsEnd, label_rows};
-pub use lines::{CsvColumns, board_json, label_json};
+pub use lines::{CsvColumns, board_json, label_json, needs_escapes};
 pub use manifest::{EndState, JobEnd, Manifest, ManifestPart, Totals};
 pub use new_file::{NewFile, is_temporary};
 pub use ordered::map_in_order;

@@ -6,6 +6,23 @@ use taquin_solver::{Board, MoveSet, Size};
 
 use crate::label::{Label, Want};
 
+/// True if a text has a control character, a quote or a backslash, which JSON strings escape. Tests eight bytes at a time
+/// (Warren, Hacker's Delight, 2nd edition, 2012, section 6-1).
+pub fn needs_escapes(text: &str) -> bool {
+    const ONES: u64 = u64::from_ne_bytes([1; 8]);
+    const HIGH_BITS: u64 = u64::from_ne_bytes([0x80; 8]);
+    // The high bit of the lowest byte that is less than `limit`, among other bits.
+    let less = |word: u64, limit: u8| word.wrapping_sub(ONES * u64::from(limit)) & !word;
+    let escaped = |word: u64| {
+        let is = |byte: u8| less(word ^ (ONES * u64::from(byte)), 1);
+        (less(word, b' ') | is(b'"') | is(b'\\')) & HIGH_BITS
+    };
+    let (words, rest) = text.as_bytes().as_chunks::<8>();
+    // Spaces fill the last word.
+    let last = rest.iter().fold(ONES * u64::from(b' '), |word, byte| word << 8 | u64::from(*byte));
+    words.iter().fold(escaped(last), |found, word| found | escaped(u64::from_ne_bytes(*word))) != 0
+}
+
 /// Appends a board as an array of rows.
 pub fn board_json(board: &Board, out: &mut Vec<u8>) {
     let mut separator = b'[';
@@ -139,6 +156,22 @@ mod tests {
     use super::*;
     use crate::part::Row;
     use taquin_solver::Move;
+
+    #[test]
+    fn escaped_bytes_are_found_at_every_position() {
+        for length in 0..=40 {
+            for at in 0..length {
+                for byte in 0..0x80 {
+                    let mut text = vec![b'a'; length];
+                    text[at] = byte;
+                    let is_escaped = byte < b' ' || byte == b'"' || byte == b'\\';
+                    let text = String::from_utf8(text).unwrap();
+                    assert_eq!(needs_escapes(&text), is_escaped, "{byte} at {at} of {length}");
+                }
+            }
+        }
+        assert!(!needs_escapes("é × 三三三三三三三三三"));
+    }
 
     fn label() -> Label {
         Label { lower_bound: 12, length: 12, next: None, expanded: None, path: None }

@@ -157,6 +157,7 @@ const RULES: [Rule; 15] = [
             "opentelemetry_otlp",
             "opentelemetry_sdk",
             "parking_lot",
+            "taquin_bulk", // which texts need escapes
             "tokio",
             "tracing",
             "tracing_subscriber",
