@@ -3,6 +3,7 @@
 mod dot;
 mod failure;
 mod head;
+mod json;
 mod lists;
 mod long;
 mod notation;
@@ -14,9 +15,10 @@ mod writer;
 
 pub(crate) use failure::{analysis_failure, limit_exceeded, limit_exceeded_with_lists, service_failure};
 pub(crate) use head::{add_server_timing, stream_head};
+pub(crate) use json::json;
 pub(crate) use lists::max_entries;
 pub(crate) use long::{reserve_if_long, reserved_if_long, with_reservation};
-pub(crate) use notation::{Layout, Letter, Number, Rows, StateOrder, grid, json, line};
+pub(crate) use notation::{Layout, Letter, Number, Rows, StateOrder, grid, line};
 pub(crate) use search::{LimitsReply, ProgressReply, SearchReply};
 pub(crate) use solution::{InterimReply, LengthsReply, MovesReply, ProvenLength, SolutionReply, SolveReply, no_result};
 pub(crate) use writer::written;

@@ -5,15 +5,6 @@ use taquin_solver::{Board, Encoding, Move, RawBoard, Size, named};
 
 use crate::http::media_type::MediaType;
 
-/// Serializes a reply. All replies have string keys and finite numbers.
-pub(crate) fn json(reply: &impl Serialize) -> Vec<u8> {
-    /// Enough for most replies.
-    const CAPACITY: usize = 1 << 10;
-    let mut json = Vec::with_capacity(CAPACITY);
-    serde_json::to_writer(&mut json, reply).expect("names are strings, and writing to memory does not fail");
-    json
-}
-
 /// Layout of a `/solve` response: the format of its boards, not their selection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Layout {

@@ -1,7 +1,7 @@
 //! The writer of `/solve` responses.
 
 use super::dot;
-use super::notation::json;
+use super::json::json;
 use super::picture::{of_solution, of_tree};
 use super::solution::SolveReply;
 use crate::http::media_type::MediaType;
