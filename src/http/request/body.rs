@@ -9,7 +9,7 @@ use axum::http::{HeaderMap, Method, header};
 use bytes::{Bytes, BytesMut};
 use futures_util::FutureExt;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
-use taquin_bulk::fields::{FieldReader, Json, WrittenFields};
+use taquin_bulk::fields::{FieldReader, WrittenFields};
 use tokio::task::JoinHandle;
 
 use super::query;
@@ -106,7 +106,7 @@ pub(crate) fn parse_body(bytes: &[u8], format: Format) -> Result<WrittenFields, 
         Format::Text if looks_like_json => Err(unsupported(JSON_AS_TEXT)),
         Format::Sniffed if !looks_like_json => Ok(WrittenFields::Text(text.to_owned())),
         Format::Text => Ok(WrittenFields::Text(text.to_owned())),
-        Format::Json | Format::Sniffed => Ok(Json::parse(text).map(WrittenFields::Json)?),
+        Format::Json | Format::Sniffed => Ok(WrittenFields::parse(text)?),
     }
 }
 
@@ -255,6 +255,7 @@ mod tests {
     use std::time::Duration;
 
     use hyper::body::Frame;
+    use taquin_bulk::fields::Json;
     use tokio::runtime::Builder;
     use tokio::task::spawn_blocking;
 
@@ -413,7 +414,7 @@ mod tests {
                     Some(read) => read,
                     None => asked.await,
                 };
-                assert!(matches!(read.unwrap().body, Some(WrittenFields::Json(Json::Array(_)))));
+                assert!(matches!(read.unwrap().body, Some(WrittenFields::Board(_))));
             }
             let problem = ask("application/json", "0".repeat(LARGE + 1), ROOMY).await.unwrap_err();
             assert_eq!(problem.kind, ProblemKind::MalformedJson);

@@ -5,6 +5,7 @@ use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::error::Category;
+use taquin_solver::Board;
 
 use crate::row_error::{ErrorKind, RowError};
 
@@ -70,6 +71,14 @@ impl Json {
             Self::Array(_) => "an array",
             Self::Object(_) => "an object",
         }
+    }
+}
+
+/// A board as an array of rows.
+impl From<&Board> for Json {
+    fn from(board: &Board) -> Self {
+        let row = |row: &[u8]| Self::Array(row.iter().map(|tile| Self::Integer((*tile).into())).collect());
+        Self::Array(board.rows().map(row).collect())
     }
 }
 

@@ -4,17 +4,19 @@ mod aliases;
 mod board;
 mod errors;
 mod json;
+mod plain_row;
 mod scalars;
 mod suggestion;
 mod value;
 
 use std::ops::RangeInclusive;
 
-use taquin_solver::Named;
+use taquin_solver::{Board, Named};
 
 pub use self::board::{BOARD_FIELDS, NamedGoal, board_and_goal, goal, goal_alone, goal_and_from, sides};
 use self::errors::Errors;
 pub use self::json::Json;
+pub(crate) use self::plain_row::plain_row;
 pub use self::scalars::{LIMIT_FIELDS, MAX_LIMIT, limits};
 pub use self::suggestion::did_you_mean;
 use self::suggestion::{similar_field, unknown_choice};
@@ -27,8 +29,23 @@ use crate::row_error::{ErrorKind, FieldError, RowError};
 pub enum WrittenFields {
     /// JSON: an object of fields, or a bare board as array or string.
     Json(Json),
+    /// JSON: a valid board as rows, and no other field.
+    Board(Board),
     /// A board as text.
     Text(String),
+}
+
+impl WrittenFields {
+    /// Parses one JSON document.
+    ///
+    /// # Errors
+    /// Errors of [`Json::parse`].
+    pub fn parse(text: &str) -> Result<Self, RowError> {
+        match plain_row(text.as_bytes()) {
+            Some((None, board)) => Ok(Self::Board(board)),
+            _ => Json::parse(text).map(Self::Json),
+        }
+    }
 }
 
 /// The pointer of a field: `/limits/time_ms` for `limits.time_ms`.
@@ -66,6 +83,7 @@ impl FieldReader {
         match body {
             Some(WrittenFields::Text(text)) => fields.add("board".to_owned(), Value::Body(Json::String(text)), known),
             Some(WrittenFields::Json(Json::Object(members))) => fields.add_members("", members, known),
+            Some(WrittenFields::Board(board)) => fields.add("board".to_owned(), Value::Body(Json::from(&board)), known),
             // A board alone.
             Some(WrittenFields::Json(board)) => fields.add("board".to_owned(), Value::Body(board), known),
             None => {}

@@ -1,6 +1,7 @@
-//! Fast reader of the most frequent rows: a board as JSON rows, alone or with an id.
+//! Fast reader of the most frequent documents: a board as JSON rows, alone or with an id.
 //!
-//! The general reader would take most of the time of such a row. Tests and the fuzzer compare both readers.
+//! The general reader would take most of the time of such a row of a batch, and a tenth of the time of such a request.
+//! Tests and the fuzzer compare both readers.
 
 use taquin_solver::{Board, Size};
 

@@ -5,7 +5,6 @@
 mod columns;
 mod labels;
 mod options;
-mod plain_row;
 mod reader;
 mod written;
 

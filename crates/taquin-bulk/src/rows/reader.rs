@@ -6,8 +6,7 @@ use taquin_solver::{Board, Puzzle};
 
 use super::columns::{CsvInput, CsvRow, without_mark};
 use super::options::RowOptions;
-use super::plain_row::plain_row;
-use crate::fields::{BOARD_FIELDS, FieldReader, Json, WrittenFields, board_and_goal, concat};
+use crate::fields::{BOARD_FIELDS, FieldReader, Json, WrittenFields, board_and_goal, concat, plain_row};
 use crate::row_error::{ErrorKind, FieldError, RowError};
 
 /// Maximum length of a line in bytes. The largest board takes less than a kilobyte.

@@ -11,7 +11,7 @@ use axum::extract::{Request, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
-use taquin_bulk::fields::{BOARD_FIELDS, FieldReader, LIMIT_FIELDS, board_and_goal, concat, limits};
+use taquin_bulk::fields::{BOARD_FIELDS, FieldReader, LIMIT_FIELDS, WrittenFields, board_and_goal, concat, limits};
 use taquin_bulk::{ErrorKind, FieldError, RequestedLimits, RowError};
 use taquin_solver::{
     Board, Metric, Plan, Puzzle, Records, RequestedSolutions, SearchOptions, SearchRequest, Size, named,
@@ -69,6 +69,7 @@ const NO_WIDTH: &str = "`width` is the width of a text with states: use `Accept:
                         [\"states\"]`, or omit it";
 
 /// A valid request.
+#[derive(Debug)]
 struct SolveBody {
     board: Board,
     goal: Board,
@@ -184,9 +185,26 @@ impl SolveBody {
     /// Reads the fields, and the media type of the response.
     fn of(input: RequestFields, headers: &HeaderMap) -> Result<Self, Problem> {
         let media_type = choose(headers, &MEDIA_TYPES);
+        if let (Some(WrittenFields::Board(board)), [], Ok(MediaType::Json)) = (&input.body, &*input.query, &media_type)
+        {
+            return Ok(Self::of_board(*board));
+        }
         let mut body = Self::read(input, media_type.as_ref().ok().copied())?;
         body.layout.media_type = media_type?;
         Ok(body)
+    }
+
+    /// The request for a board whose other fields are absent. The response is JSON.
+    fn of_board(board: Board) -> Self {
+        Self {
+            board,
+            goal: Board::blank_last(board.size()),
+            plan: Plan::auto(board.size()),
+            limits: RequestedLimits::default(),
+            include: Vec::new(),
+            solutions: None,
+            layout: Layout::of(MediaType::Json),
+        }
     }
 
     /// Reads all fields. Rejects those that the media type of the response does not support.
@@ -263,5 +281,27 @@ fn layout(fields: &mut FieldReader, include: &[Include], media_type: Option<Medi
         order: fields.choice("order", None).unwrap_or_default(),
         width: fields.integer("width", WIDTHS).map_or(Layout::WIDTH, |width| width as usize),
         ..Layout::of(media_type.unwrap_or(MediaType::Json))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use taquin_bulk::fields::Json;
+    use taquin_solver::{SplitMix, random_board};
+
+    #[test]
+    fn a_board_alone_is_a_request_whose_other_fields_are_absent() {
+        for size in Size::all() {
+            let board = random_board(&Board::blank_last(size), &mut SplitMix(1));
+            let json = serde_json::json!({ "board": board.rows().collect::<Vec<_>>() }).to_string();
+            let input = |body| RequestFields { query: Vec::new(), body: Some(body) };
+            let plain = WrittenFields::parse(&json).unwrap();
+            assert_eq!(plain, WrittenFields::Board(board));
+            let plain = SolveBody::of(input(plain), &HeaderMap::new()).unwrap();
+            let general = input(WrittenFields::Json(Json::parse(&json).unwrap()));
+            let general = SolveBody::read(general, Some(MediaType::Json)).unwrap();
+            assert_eq!(format!("{plain:?}"), format!("{general:?}"));
+        }
     }
 }
