@@ -465,7 +465,7 @@ async fn a_job_whose_files_are_damaged_has_failed_and_can_be_deleted() {
         assert_eq!((view.id, view.state, view.spec.is_some()), (id, JobState::Failed, name == "end.json"));
         assert!(view.reason.is_some_and(|reason| reason.starts_with(name)));
         assert!(view.expires.unwrap() > SystemTime::now() + Duration::from_secs(3000));
-        assert_eq!(running.create(Some(name), draft(2)).await.unwrap().id(), id, "the key is that of the job");
+        assert_eq!(running.create(Some(name), draft(2)).await.unwrap().id(), id, "the key belongs to the job");
         assert_eq!(running.engine.end(&job, None).unwrap(), Ended::Deleted);
         assert!(running.job(id).await.is_none());
         removed(&job).await;

@@ -36,7 +36,7 @@ impl Collector for ServiceGauges {
             ("queue_waiting", "Jobs that wait for a worker, queued or paused", load.waiting as u64),
             ("queue_capacity", "Jobs that may be queued", settings.queue as u64),
             ("workers", "Maximum number of searches that run at the same time", settings.workers as u64),
-            ("workers_busy", "Workers that search or help a search, with those of bulk work", load.busy as u64),
+            ("workers_busy", "Workers that search or help a search, with the workers of bulk work", load.busy as u64),
             ("bulk_workers", "Maximum number of workers of bulk work", settings.bulk.workers as u64),
             ("bulk_workers_busy", "Busy workers that bulk work has", load.bulk as u64),
             ("bulk_works", "Bulk work that is not over", bulk.works as u64),

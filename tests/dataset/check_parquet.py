@@ -19,7 +19,7 @@ import polars
 import pyarrow
 import pyarrow.parquet
 
-# Of the column that is there, in each reader's own words; `datasets` has those of pyarrow.
+# The type of each column in the words of each reader; `datasets` has the words of pyarrow.
 TYPES = {
     "index": ("int64", polars.Int64, "BIGINT"),
     "id": ("string", polars.String, "VARCHAR"),

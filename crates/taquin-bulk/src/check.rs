@@ -202,7 +202,7 @@ fn fault(
     let Ok(fresh) = solver.label(puzzle, control) else { return Some("the search failed") };
     let spec = job.spec();
     if fresh.lower_bound > label.length || label.lower_bound > fresh.length {
-        return Some("the bounds contradict those of the solver");
+        return Some("the bounds contradict the bounds of the solver");
     }
     if label.is_optimal() && fresh.is_optimal() && label.length != fresh.length {
         return Some("the length is not the optimal one");

@@ -174,7 +174,7 @@ impl Part {
             Want::Expanded => self.expanded.push(label.expanded.unwrap_or(0)),
             Want::Moves => {
                 let moves = label.path.as_ref().map_or(&[][..], Path::moves);
-                debug_assert_eq!(moves.len(), label.length as usize, "the length is that of the solution");
+                debug_assert_eq!(moves.len(), label.length as usize, "the length is the number of moves");
                 let packed = |moves: &[Move]| moves.iter().rev().fold(0, |byte, mv| byte << 2 | *mv as u8);
                 self.moves.extend(moves.chunks(MOVES_PER_BYTE).map(packed));
             }

@@ -393,7 +393,7 @@ impl JobError {
             Self::NoJob(_) => format!("{SPEC} is missing"),
             Self::Record { source, .. } => format!("the record of the job: {source}"),
             Self::Spec { source, .. } => format!("{SPEC}: {source}"),
-            Self::OtherJob { member, .. } => format!("the files are those of another job: its `{member}` differs"),
+            Self::OtherJob { member, .. } => format!("the files belong to another job: its `{member}` differs"),
             Self::Part { path, source } => format!("{}: {source}", name(path)),
             Self::WrongSolution => self.to_string(),
         };

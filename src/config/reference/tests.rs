@@ -16,7 +16,7 @@ const INTRODUCTION: &str = "\
 Every setting is a flag and an environment variable; the flag takes precedence. `taquin --help` prints this list.
 
 - Durations need a unit: `500ms`, `10s`, `1m`. Sizes are bytes or have a unit: `64KiB`, `512MiB`, `2GB`. Numbers are
-  whole, except those of `--bulk-share` and `--otlp-sample`.
+  whole, except the numbers of `--bulk-share` and `--otlp-sample`.
 - All invalid values are reported together, before a port is bound. An unknown flag is reported alone.
 - An empty variable is an error, unless the table says what it means.
 - An unknown variable that starts with `TAQUIN_` has no effect. The service logs a warning that names it, and

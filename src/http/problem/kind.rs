@@ -199,8 +199,8 @@ static TABLE: [Row; 30] = [
         StatusCode::UNPROCESSABLE_ENTITY,
         ErrorKind::Unsolvable.title(),
         "The board is valid, but no sequence of moves leads from it to the goal. This holds for half of all boards. \
-         Every move changes the parity of the tile permutation and that of the blank's distance to its goal cell, \
-         so the two must agree from the start; `permutation_parity` and `blank_distance` show that they do not. \
+         Every move changes the parity of the tile permutation and the parity of the blank's distance to its goal \
+         cell, so the two must agree from the start; `permutation_parity` and `blank_distance` show that they do not. \
          Swap any two tiles to make the board solvable, or choose another goal.",
     ),
     row(
@@ -326,8 +326,8 @@ static TABLE: [Row; 30] = [
         "precondition-failed",
         StatusCode::PRECONDITION_FAILED,
         "The precondition is not met",
-        "No tag in `If-Match` matches the response. The comparison is strong and all tags but those of parts of jobs are \
-         weak, so only `If-Match: *` is met. To revalidate a cached response, send `If-None-Match`.",
+        "No tag in `If-Match` matches the response. The comparison is strong and all tags except the tags of parts of \
+         jobs are weak, so only `If-Match: *` is met. To revalidate a cached response, send `If-None-Match`.",
     ),
     row(
         ProblemKind::RangeNotSatisfiable,

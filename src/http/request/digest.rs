@@ -51,8 +51,8 @@ impl BodyDigest {
             return Ok(());
         }
         let detail = format!(
-            "`Content-Digest` does not match the body, whose SHA-256 is {}. The body was changed in transit, or the digest is \
-             that of something else.",
+            "`Content-Digest` does not match the body, whose SHA-256 is {}. The body was changed in transit, or \
+             the digest was computed from something else.",
             STANDARD.encode(own)
         );
         Err(Problem::new(ProblemKind::InvalidHeader, detail))

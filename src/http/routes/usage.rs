@@ -27,7 +27,7 @@ pub(crate) async fn usage(State(state): State<AppState>, headers: HeaderMap) -> 
 const USAGE: &str = "\
 taquin {version}: solves sliding-tile puzzles, with proof of optimality where possible
 
-Solve a board (0 is the blank; moves are those of the blank: U, L, D, R):
+Solve a board (0 is the blank; its moves are U, L, D, R):
   curl --json '{\"board\": [[8,6,7],[2,5,4],[3,0,1]]}' {base}/solve
   curl -H 'Accept: text/plain' -d '8 6 7/2 5 4/3 0 1' {base}/solve
   curl '{base}/solve?board=867254301'

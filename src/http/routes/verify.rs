@@ -144,7 +144,7 @@ fn attempt(fields: &mut FieldReader, size: Option<Size>) -> Option<Attempt> {
     }
     if fields.has("tiles") {
         if let Some(value) = fields.take("notation") {
-            let detail = "`notation` is that of `moves`: omit it beside `tiles`";
+            let detail = "`notation` is the notation of `moves`: omit it beside `tiles`";
             fields.reject(&value, "notation", "unsupported", detail);
         }
         let tiles = fields.integers("tiles", 1..=greatest, MAX_MOVES)?;

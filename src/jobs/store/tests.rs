@@ -170,7 +170,7 @@ fn folders_without_a_record_are_removed_after_their_time() {
     assert_eq!(store.unnamed.lock().keys().collect::<Vec<_>>(), [&name]);
     store.remove_unnamed(Duration::ZERO).unwrap();
     let found: HashSet<FolderName> = folders(&store).into_iter().collect();
-    assert_eq!(found, [making.name(), record.folder].into(), "what this process makes is not removed");
+    assert_eq!(found, [making.name(), record.folder].into(), "the folder that this process makes is not removed");
     drop(making);
     // A damaged record hides its folder.
     let left = other.begin().unwrap();

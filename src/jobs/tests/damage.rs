@@ -58,7 +58,7 @@ async fn a_job_whose_record_is_damaged_has_failed_and_can_be_deleted() {
         assert!(view.reason.as_ref().is_some_and(|reason| reason.starts_with("the record of the job: ")), "{view:?}");
         assert!(view.expires.unwrap() > SystemTime::now(), "{view:?}");
         let again = running.create(Some("key"), draft(2)).await.unwrap();
-        assert!(Arc::ptr_eq(&found, &again), "the key is that of the job");
+        assert!(Arc::ptr_eq(&found, &again), "the key belongs to the job");
         assert!(folder.exists());
         assert_eq!(running.engine.end(&found, None).unwrap(), Ended::Deleted);
         assert!(running.job(id).await.is_none());

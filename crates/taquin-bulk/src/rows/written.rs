@@ -38,7 +38,9 @@ pub fn stored_problem(index: u64, line: u64, id: Option<&[u8]>, problem: &RowErr
 
 /// The problem of a row whose goal differs from the goal of the job.
 pub fn other_goal(own: &Board, of_all: &Board) -> RowError {
-    let detail = format!("a job has boards of one goal: that of the first board is {of_all}, and this one's is {own}");
+    let detail = format!(
+        "a job has boards of one goal: the goal of the first board is {of_all}, the goal of this board is {own}"
+    );
     goal_mismatch(&detail)
 }
 

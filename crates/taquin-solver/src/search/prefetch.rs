@@ -8,8 +8,8 @@ pub(crate) fn prefetch<T>(item: &T) {
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         let first = std::ptr::from_ref(item).cast::<i8>();
-        // SAFETY: every x86-64 has this instruction (SSE). It changes no observable state, and the addresses are those
-        // of a live item.
+        // SAFETY: every x86-64 has this instruction (SSE). It changes no observable state, and the addresses lie
+        // in a live item.
         unsafe {
             _mm_prefetch::<_MM_HINT_T0>(first);
             // Smaller items are mostly within a line.

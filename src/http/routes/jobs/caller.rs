@@ -87,7 +87,7 @@ pub(super) fn report(engine: &JobEngine, job: &Arc<Job>, error: &JobError) -> Pr
 /// The problem of an unknown id.
 pub(super) fn no_job() -> Problem {
     let detail =
-        "You have no job with this id. It may have been deleted, or be that of another token; `GET /jobs` lists yours.";
+        "You have no job with this id. It may have been deleted, or belong to another token; `GET /jobs` lists yours.";
     Problem::new(ProblemKind::NotFound, detail)
 }
 

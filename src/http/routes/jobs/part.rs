@@ -88,7 +88,7 @@ pub(super) fn not_yet(job: &Job, number: u64) -> Problem {
 /// Responds with bytes, or with a range of them (RFC 9110, section 14).
 fn respond(method: &Method, headers: &HeaderMap, bytes: Bytes, tag: &HeaderValue) -> Result<Response, Problem> {
     if !is_matched(headers, Some(tag)) {
-        let detail = "No tag in `If-Match` is that of the part.";
+        let detail = "No tag in `If-Match` is the tag of the part.";
         return Err(Problem::new(ProblemKind::PreconditionFailed, detail));
     }
     let mut response = if is_known(headers, tag) {

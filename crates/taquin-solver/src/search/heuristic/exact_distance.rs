@@ -32,7 +32,7 @@ impl DistanceEntry {
     const DISTANCE_BITS: u32 = 6;
 
     fn new(distance: u8, nearer: Move) -> Self {
-        debug_assert!(distance < Self::UNSEEN.distance(), "distances are less than that of the marker");
+        debug_assert!(distance < Self::UNSEEN.distance(), "distances are less than the distance of the marker");
         Self(distance | (nearer as u8) << Self::DISTANCE_BITS)
     }
 
