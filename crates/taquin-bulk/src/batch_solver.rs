@@ -1,7 +1,7 @@
 //! Labels boards one after another on the caller's thread.
 //!
-//! A batch needs no queue, event or metric for each board. The solver loads the tables of a goal once, and returns
-//! labels instead of reports.
+//! A board of a batch has no queue, event or metric of its own. The solver loads tables only when the goal changes, and
+//! returns labels instead of reports.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -16,20 +16,20 @@ use taquin_solver::{
 
 use crate::label::{Label, LabelControl, LabelError, LabelLimits, Want};
 
-/// The pattern tables of a goal, loaded before its searches.
+/// The pattern tables of a goal, loaded before the searches for the goal.
 #[derive(Clone, Debug, Default)]
 pub struct LoadedTables {
-    /// `None` if the goal has no tables, or if the first search loads the tables.
+    /// The tables. `None` if the goal has no pattern tables, or if the first search loads the tables.
     pub patterns: Option<Arc<PatternTables>>,
-    /// True if memory is too short for tables, so that the searches run without tables.
+    /// True if memory is too short for the tables. The searches then run without tables.
     pub are_missing: bool,
 }
 
-/// Loads the tables of a goal.
+/// A function that loads the tables of the given goal.
 type Load<'t> = dyn Fn(&Board) -> LoadedTables + 't;
 
-/// Labels boards with any goal. When the goal changes, the solver loads the tables of the new goal and releases the
-/// former tables for eviction.
+/// A solver that labels boards with any goals. When the goal changes, the solver first drops the tables of the former
+/// goal, so that the cache can evict these tables, and then loads the tables of the new goal.
 pub struct BatchSolver<'t> {
     tables: &'t dyn TableSource,
     want: Want,
@@ -47,12 +47,13 @@ impl fmt::Debug for BatchSolver<'_> {
 }
 
 impl<'t> BatchSolver<'t> {
-    /// Creates a solver whose first search of a goal loads the tables.
+    /// Creates a solver in which the first search for a goal loads the tables of the goal.
     pub fn new(tables: &'t dyn TableSource, want: Want, limits: LabelLimits) -> Self {
         Self::with_load(tables, want, limits, |_| LoadedTables::default())
     }
 
-    /// Creates a solver that calls `load` when the goal changes, if the labels use tables.
+    /// Creates a solver that calls `load` with the new goal when the goal changes. The solver does not call `load` if
+    /// the labels use no tables.
     pub fn with_load(
         tables: &'t dyn TableSource,
         want: Want,
@@ -73,10 +74,10 @@ impl<'t> BatchSolver<'t> {
     /// See [`LabelError`].
     ///
     /// # Panics
-    /// If [`Want::serves`] is false for the shape.
+    /// If [`Want::serves`] is false for the size of the board.
     pub fn label(&mut self, puzzle: &Puzzle, control: LabelControl<'_>) -> Result<Label, LabelError> {
         let Self { tables, want, limits, load, goal } = self;
-        // The former solver pins its tables in the cache, so drop it before the next solver loads tables.
+        // The former solver pins its tables in the cache. Drop that solver before the next solver loads tables.
         let _ = goal.take_if(|solver| solver.goal != *puzzle.goal());
         let new = || {
             let own = puzzle.goal();
@@ -139,7 +140,8 @@ impl<'t> GoalSolver<'t> {
         if report.stopped == Some(StopReason::Cancelled) { Err(LabelError::Cancelled) } else { Ok(report) }
     }
 
-    /// Returns the label and the solution of a report. `auto` always finds a solution.
+    /// Returns the label and the solution of a report. A report without a solution is a bug, because `auto` always
+    /// finds a solution.
     fn of_report(&self, report: &Report) -> Result<(Label, Path), LabelError> {
         let solution = report.solution.as_ref().ok_or(LabelError::NoSolution)?;
         let (lower_bound, length) = (report.lower_bound, solution.path.len() as u32);
@@ -160,8 +162,9 @@ impl<'t> GoalSolver<'t> {
         Label { next: Some(next), ..Label::of(Distance::proven(length)) }
     }
 
-    /// Adds the first moves to the label. The first move of the solution is one of them. For each other move, a search
-    /// decides whether the board after the move is one move nearer to the goal.
+    /// Labels a board with the length and all first moves of optimal solutions. The first move of the solution found is
+    /// one of these moves. For each other move, a search decides whether the board after the move is one move nearer to
+    /// the goal. The label has no first moves if a limit ends one of the searches.
     fn with_next_by_search(&self, puzzle: &Puzzle, control: LabelControl<'_>) -> Result<Label, LabelError> {
         let (label, path) = self.solved(puzzle, control)?;
         if !label.is_optimal() {

@@ -10,7 +10,7 @@ use crate::stored_job::{JobError, StoredJob};
 const CARD: &str = "README.md";
 
 impl StoredJob {
-    /// Creates the card of a complete job, unless a card exists.
+    /// Creates the card of a complete job, unless the card exists. Does nothing for an incomplete job.
     ///
     /// # Errors
     /// [`JobError`].
@@ -26,11 +26,12 @@ impl StoredJob {
 enum CardFiles<'n> {
     /// The parts of a job.
     Parts,
-    /// Parquet files; holds the pattern of the names in the front matter.
+    /// Parquet files. The text is the pattern of the file names in the front matter.
     Parquet(&'n str),
 }
 
-/// Returns the card of a data set in Parquet files. `files` is the pattern of their names in the front matter.
+/// Returns the card of a data set in Parquet files. `files` is the pattern of the file names in the front matter, such
+/// as `data-*.parquet`.
 pub fn data_set_card(spec: &JobSpec, totals: &Totals, files: &str) -> String {
     card(spec, totals, CardFiles::Parquet(files))
 }
@@ -39,7 +40,7 @@ fn card(spec: &JobSpec, totals: &Totals, files: CardFiles<'_>) -> String {
     [head(spec, files), counts(spec, totals, files), check(spec, files), histogram(totals)].concat()
 }
 
-/// Front matter, title, and description of the rows.
+/// Returns the front matter, the title, and the description of the rows.
 fn head(spec: &JobSpec, files: CardFiles<'_>) -> String {
     let (goal, count) = (spec.boards.goal(), spec.boards.count());
     let meaning = meaning(spec.want);
@@ -73,7 +74,7 @@ fn head(spec: &JobSpec, files: CardFiles<'_>) -> String {
     )
 }
 
-/// Counts of the labels, and version of the solver.
+/// Returns the counts of the labels, and the version of the solver.
 fn counts(spec: &JobSpec, totals: &Totals, files: CardFiles<'_>) -> String {
     let Totals { boards, failed, invalid, unproven, lengths } = totals;
     let solved = boards - failed - invalid;
@@ -90,7 +91,7 @@ fn counts(spec: &JobSpec, totals: &Totals, files: CardFiles<'_>) -> String {
     text + &format!("- Solver: Taquin {}, `want` `{}`.\n\n", spec.version, spec.want.name())
 }
 
-/// How to check a row.
+/// Returns the section on checking a row.
 fn check(spec: &JobSpec, files: CardFiles<'_>) -> String {
     let (goal, size) = (spec.boards.goal(), spec.boards.goal().size());
     let draw = match &spec.boards {
@@ -107,7 +108,7 @@ fn check(spec: &JobSpec, files: CardFiles<'_>) -> String {
     format!("## Check a row\n\n{draw}{}\n\n", use_of(files))
 }
 
-/// How to use the files.
+/// Explains how to use the files.
 fn use_of(files: CardFiles<'_>) -> &'static str {
     match files {
         CardFiles::Parts => {
@@ -127,7 +128,7 @@ fn histogram(totals: &Totals) -> String {
     format!("## Histogram\n\n| length | boards |\n|---:|---:|\n{}", lines.collect::<String>())
 }
 
-/// Describes the kind of label.
+/// Describes the label of a board.
 fn meaning(want: Want) -> &'static str {
     match want {
         Want::Length => "the length of an optimal solution",
@@ -141,7 +142,8 @@ fn meaning(want: Want) -> &'static str {
     }
 }
 
-/// The size category of data set hubs.
+/// Returns the name that data set hubs give to the size of a data set with `count` rows. All sizes from a billion rows
+/// have the same name.
 fn size_category(count: u64) -> &'static str {
     match count {
         0..1_000 => "n<1K",

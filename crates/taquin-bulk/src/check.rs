@@ -1,4 +1,4 @@
-//! Checks a job: parts against the manifest, and a sample of labels against the solver.
+//! Checks a job. The check compares the parts with the manifest, and a sample of labels with new searches.
 
 use std::fmt;
 use std::ops::Range;
@@ -17,34 +17,34 @@ use crate::stored_job::{JobError, StoredJob};
 /// Result of a check.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Check {
-    /// Parts that exist.
+    /// Number of readable parts.
     pub parts: u64,
-    /// Missing parts.
+    /// Number of missing parts.
     pub missing: u64,
-    /// Boards of the parts.
+    /// Number of rows in the readable parts, including invalid rows.
     pub boards: u64,
-    /// Boards solved again.
+    /// Number of labels in the sample.
     pub sampled: u64,
     /// True if the manifest exists.
     pub is_complete: bool,
-    /// The faults.
+    /// The faults that the check found.
     pub findings: Vec<CheckFinding>,
 }
 
-/// A fault.
+/// A fault of a job.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum CheckFinding {
-    /// A part or a file of the input is unreadable; holds the reason.
+    /// A part or a file of the input is damaged or missing. The text is the reason.
     Unreadable(String),
-    /// The part of this chunk is missing in the manifest, or has another size or digest.
+    /// The part of the chunk with this number, from 0, does not match the manifest, or is missing in the manifest.
     Digest(u64),
     /// The counts in the manifest do not match the parts.
     Totals,
-    /// The label of the board with this index is wrong.
+    /// A sampled row contradicts the solver or the input, or a new search for the row failed.
     Label {
-        /// Index of the board.
+        /// Index of the row in the job, from 0.
         index: u64,
-        /// The reason.
+        /// The contradiction, or the failure.
         reason: &'static str,
     },
 }
@@ -60,10 +60,14 @@ impl fmt::Display for CheckFinding {
     }
 }
 
-/// Checks all existing parts, and solves a sample of about `sample` boards again. `offset` selects the sample.
+/// Checks all existing parts, and solves a sample of about `sample` boards again. The sample is every n-th row of the
+/// job, and `offset` selects the first row.
+///
+/// The caller must discard the result if the cancel flag of `resources` is set, because a cancelled search counts as a
+/// fault.
 ///
 /// # Errors
-/// [`JobError`] if files cannot be read. A damaged part is a finding.
+/// [`JobError`] if the storage fails. A damaged or missing file is a finding.
 pub fn check(job: &StoredJob, sample: u64, offset: u64, resources: &Resources<'_>) -> Result<Check, JobError> {
     let spec = job.spec();
     let manifest = job.manifest()?;
@@ -108,11 +112,11 @@ pub fn check(job: &StoredJob, sample: u64, offset: u64, resources: &Resources<'_
 }
 
 impl StoredJob {
-    /// Checks the files with the rows of the parts `parts`, and with `has_problems` also the files with the problems of
-    /// invalid rows.
+    /// Checks the parts of the chunks `parts`, and the files of the input that have the boards of these chunks. If
+    /// `has_problems` is true, also checks the stored problems of invalid rows.
     ///
     /// # Errors
-    /// [`JobError`], also for a missing part.
+    /// [`JobError`] if a file is damaged, missing or unreadable.
     pub fn check_rows(&self, parts: Range<u64>, has_problems: bool) -> Result<(), JobError> {
         let spec = self.spec();
         if !parts.is_empty() {
@@ -128,7 +132,7 @@ impl StoredJob {
         Ok(())
     }
 
-    /// Checks the parts of the input with these rows, if the job has an input.
+    /// Checks the parts of the input that contain these rows. Does nothing if the boards come from a recipe.
     fn check_input(&self, rows: Range<u64>) -> Result<(), JobError> {
         match &self.spec().boards {
             JobBoards::Recipe(_) => Ok(()),
@@ -154,7 +158,7 @@ impl Check {
         self.is_complete && self.missing == 0 && self.findings.is_empty()
     }
 
-    /// Adds an error as a finding.
+    /// Adds an error to the findings, unless the storage failed.
     ///
     /// # Errors
     /// The error itself, if the storage failed.
@@ -166,7 +170,8 @@ impl Check {
         Ok(())
     }
 
-    /// Reads a part and compares it with the manifest.
+    /// Reads a part, and compares the part with the manifest. Returns `None` if the part is missing or damaged. Damage
+    /// is a finding.
     fn read(&mut self, job: &StoredJob, chunk: u64, manifest: Option<&Manifest>) -> Result<Option<Part>, JobError> {
         let (part, bytes) = match job.part(chunk) {
             Ok(Some(part)) => part,
@@ -187,7 +192,7 @@ fn agrees(manifest: &Manifest, job: &StoredJob, totals: &Totals) -> bool {
     manifest.totals == *totals && manifest.parts.len() as u64 == job.spec().chunks()
 }
 
-/// Returns the fault of a label, if any.
+/// Solves a board again. Returns the fault of the stored label `label`; `None` if there is no fault.
 fn fault(
     job: &StoredJob,
     solver: &mut BatchSolver<'_>,

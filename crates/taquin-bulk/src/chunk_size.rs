@@ -10,30 +10,34 @@ use crate::label::{LabelControl, LabelLimits, Want};
 use crate::part::MAX_ROWS;
 use crate::recipe::Recipe;
 
-/// Boards of a sample.
+/// Maximum number of boards in a sample.
 const SAMPLE: u64 = 64;
-/// Target time of a chunk on one core. A killed process loses about this time on each core.
+/// Target time of a chunk on one core. A killed process loses at most about this much work on each core.
 const TARGET: Duration = Duration::from_secs(20);
-/// Minimum time of a chunk, below which a file for each chunk costs too much.
+/// Minimum time of a chunk on one core. For a shorter chunk, a file of its own would cost too much.
 const LEAST: Duration = Duration::from_millis(500);
-/// Minimum number of chunks, unless chunks become too short, so that all cores have work until the end of the job.
+/// Minimum number of chunks, so that all cores have work until the end of the job. A job has fewer chunks if the chunks
+/// would otherwise take less time than `LEAST`.
 const CHUNKS: u64 = 64;
-/// Expansions after which the sample ends: about a second.
+/// Number of expansions after which no other board of the sample is searched. These expansions take about a second.
 const SAMPLED_EXPANSIONS: u64 = 25_000_000;
-/// Estimated cost of a board without a search, and of an expansion.
+/// Estimated time for a board besides the expansions of its search. For bounds, each cell takes this time.
 const BOARD: Duration = Duration::from_micros(1);
+/// Estimated time for an expansion.
 const EXPANSION: Duration = Duration::from_nanos(40);
 
-/// Chooses the number of boards of a chunk, a power of two.
+/// Chooses the number of boards in a chunk: a power of two, at most [`MAX_ROWS`].
 ///
-/// The estimate counts expansions instead of time. So equal jobs have equal chunks on all machines, and processes that
-/// start a job together agree.
+/// The number follows from [`cost_of_board`], which counts the expansions of a sample instead of measuring time. So
+/// processes that start a job together choose the same number on all machines, if the processes have the same tables
+/// and no time limit ends a search of the sample.
 pub fn chunk_size(tables: &dyn TableSource, boards: &SampledBoards, want: Want, limits: LabelLimits) -> u32 {
     let cost = cost_of_board(tables, boards, want, limits, LabelControl::default());
     chunk_of_cost(cost, boards.count)
 }
 
-/// Chooses the number of boards of a chunk from the cost of a board.
+/// Chooses the number of boards in a chunk: a power of two, at most [`MAX_ROWS`]. `board` is the time for a board on
+/// one core, and `count` is the number of boards in the job.
 pub fn chunk_of_cost(board: Duration, count: u64) -> u32 {
     let within = |time: Duration| (time.as_nanos() / board.as_nanos().max(1)) as u64;
     let most = within(TARGET).min((count / CHUNKS).max(within(LEAST)));
@@ -56,7 +60,8 @@ impl SampledBoards {
         sampled
     }
 
-    /// Takes a sample of `count` boards of a goal. `board` returns the board of an index; `None` for an invalid row.
+    /// Takes a sample of at most 64 of the `count` boards of a job with this goal. `board` returns the board with an
+    /// index, from 0, or `None` for an invalid row.
     ///
     /// # Errors
     /// The first error of `board`.
@@ -68,7 +73,11 @@ impl SampledBoards {
     }
 }
 
-/// Estimates the time for a board on one core, from the expansions of the sample.
+/// Estimates the time for a board on one core.
+///
+/// The estimate is based on the expansions of the sample. There are two exceptions. Bounds take a time that depends
+/// only on the size of the board. On boards of more than 16 cells, a search takes the whole time limit, so the estimate
+/// is the time limit.
 pub fn cost_of_board(
     tables: &dyn TableSource,
     boards: &SampledBoards,
@@ -95,7 +104,7 @@ pub fn cost_of_board(
         count += 1;
     }
     let mean = sum / count.max(1);
-    // Every legal move except the first move of the solution needs a search of its own.
+    // `next` needs a search for each legal move, and a board has about three legal moves.
     let searches = if want == Want::Next { 3 } else { 1 };
     BOARD + EXPANSION * (mean * searches).min(u32::MAX.into()) as u32
 }

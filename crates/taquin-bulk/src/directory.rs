@@ -1,4 +1,4 @@
-//! `Files` in a directory.
+//! A directory as storage of jobs, by the trait `Files`.
 
 use std::fs::{self, DirBuilder, DirEntry, File, OpenOptions, TryLockError};
 use std::io::{self, BufRead, BufReader, ErrorKind, Read};
@@ -14,14 +14,14 @@ use crate::new_file::{NewFile, is_temporary, remove_if_left};
 
 /// A directory with files of jobs.
 ///
-/// A file is written under a temporary name, synced, and linked to its final name, which fails if the final name
-/// exists. Then the directory is synced. So a file is complete as soon as it is visible. A process may be killed at any
-/// time, and any number of processes may work in one directory.
+/// A new file is written under a temporary name, synced, and linked to its final name. The link never replaces an
+/// existing file. Then the directory is synced. So a file is complete as soon as its final name exists, even if a
+/// process is killed, and any number of processes may work in one directory.
 #[derive(Clone, Debug)]
 pub struct Directory {
     path: PathBuf,
     lock: Option<Arc<DirectoryLock>>,
-    /// True if only the user of this process can read new files.
+    /// True if only the user of this process can read new files and folders.
     is_private: bool,
 }
 
@@ -59,7 +59,7 @@ impl Directory {
         Self { path: path.to_owned(), lock: None, is_private: false }
     }
 
-    /// Locks the directory until the value and its clones are dropped.
+    /// Locks the directory until the returned value and all its clones are dropped.
     ///
     /// # Errors
     /// [`TryLockError::WouldBlock`] if another process has a conflicting lock; errors of the file system.
@@ -68,7 +68,7 @@ impl Directory {
         Ok(Self { lock: Some(Arc::new(lock)), ..self })
     }
 
-    /// Returns false if the locked directory was moved or removed.
+    /// Returns true if the path still leads to the locked directory. An unlocked directory is always in place.
     pub fn is_in_place(&self) -> bool {
         self.lock.as_ref().is_none_or(|lock| lock.is_of(&self.path))
     }
@@ -78,7 +78,7 @@ impl Directory {
         &self.path
     }
 
-    /// Creates the temporary file of the file `name`.
+    /// Creates a temporary file, which the caller writes and then links or renames to `name`.
     ///
     /// # Errors
     /// Errors of the file system.
@@ -91,7 +91,7 @@ impl Directory {
         open_regular(&self.path.join(name), OpenOptions::new().read(true))
     }
 
-    /// Lists a folder. A missing folder is empty.
+    /// Lists the entries of a folder. A missing folder has no entries.
     fn entries(&self, folder: &str) -> io::Result<impl Iterator<Item = io::Result<DirEntry>>> {
         Ok(if_found(fs::read_dir(self.path.join(folder)))?.into_iter().flatten())
     }
@@ -137,7 +137,7 @@ impl Files for Directory {
             return Err(too_long(most));
         }
         let mut bytes = Vec::with_capacity(length as usize);
-        // The file may have grown since.
+        // The file may have grown since its length was read.
         file.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
         if bytes.len() as u64 > most { Err(too_long(most)) } else { Ok(Some(bytes)) }
     }

@@ -1,4 +1,4 @@
-//! Locks of directories, which the system releases when the process ends.
+//! Locks on directories. The system releases a lock when the process ends.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
@@ -11,26 +11,28 @@ use crate::file_system::{is_same_file, open_regular};
 /// Use of a directory by a process.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DirectoryUse {
-    /// No other process uses the directory.
+    /// No other process may use the directory at the same time.
     Exclusive,
-    /// Other processes may share the directory.
+    /// Other processes may use the directory at the same time, if their use is shared too.
     Shared,
 }
 
-/// A lock of a directory and of its file `lock`, released when dropped.
+/// Locks on a directory and on the file `lock` in the directory. Dropping the value releases both locks.
 ///
-/// Anybody can remove the file `lock`, but not a directory with files. On a network file system, other machines see
-/// only the lock of the file.
+/// Neither lock is enough alone. The lock on the directory remains if somebody removes the file `lock`. On a network
+/// file system, other machines see only the lock on the file.
 #[derive(Debug)]
 pub struct DirectoryLock {
     directory: File,
     _file: File,
 }
 
-/// Prevents services from opening the stores into which a command writes.
+/// A lock of a command on the stores into which the command writes. While a command holds the lock, no service can open
+/// these stores.
 ///
-/// Commands may share a store with each other, and so may services with a queue, but a command and a service may not.
-/// So a command also locks the folder `data` of the store. Services test this lock and do not take it.
+/// Several commands may share a store, and so may several services with a queue. All these commands and services take
+/// shared locks on the store. A command and a service may not share a store. So a command also locks the folder `data`
+/// of the store. A service tests that lock when the service starts, but does not hold the lock.
 #[derive(Debug)]
 pub struct OutputLock {
     _locked: Vec<File>,
@@ -40,15 +42,18 @@ pub struct OutputLock {
 pub const DIRECTORY_LOCK: &str = "lock";
 const FOLDERS: [&str; 2] = [DATA, "jobs"];
 const DATA: &str = "data";
-/// Attempts of a service to lock the folder `data`: another service may test the lock at the same moment.
+/// Maximum number of times that a service tests the lock on the folder `data`. One test is not enough, because another
+/// service may be testing the lock at the same moment.
 const LOOKS: u32 = 20;
+/// Time between two tests.
 const PAUSE: Duration = Duration::from_millis(10);
 
 impl DirectoryLock {
     /// Locks an existing directory.
     ///
     /// # Errors
-    /// [`TryLockError::WouldBlock`] if another process has a conflicting lock; errors of the file system.
+    /// [`TryLockError::WouldBlock`] if another process has a conflicting lock, or if a command writes into the
+    /// directory; errors of the file system.
     pub fn take(path: &Path, usage: DirectoryUse) -> Result<Self, TryLockError> {
         let directory = File::open(path).map_err(TryLockError::Error)?;
         if is_locked(lock(&directory, usage)) {
@@ -73,27 +78,30 @@ impl DirectoryLock {
 
     /// Returns true if the locked directory still has this path.
     pub fn is_of(&self, path: &Path) -> bool {
-        // `metadata` follows links.
+        // `metadata` follows links, so `path` may be a link to the directory.
         fs::metadata(path).is_ok_and(|now| self.directory.metadata().is_ok_and(|locked| is_same_file(&locked, &now)))
     }
 }
 
 impl OutputLock {
-    /// Locks the store that contains the file `path`, if any.
+    /// Locks the stores that contain the file `path`. Without such a store, the value locks nothing.
     ///
     /// # Errors
-    /// The path of the store, if a running service uses the store.
+    /// The path of a store that a running service uses.
     pub fn of_file(path: &Path) -> Result<Self, PathBuf> {
         // `path` may be a link.
         let path = fs::canonicalize(path).or_else(|_| std::path::absolute(path)).unwrap_or_else(|_| path.to_owned());
         path.parent().map_or(Ok(Self { _locked: Vec::new() }), Self::of_directory)
     }
 
-    /// Locks the store that contains the directory `path`, if any. The directory need not exist. Only the store's own
-    /// folders count; other folders beside them are free.
+    /// Locks the stores that contain the directory `path`. Without such a store, the value locks nothing. The directory
+    /// need not exist.
+    ///
+    /// A store is a directory with the folders `data` and `jobs`. The store contains itself and everything in these two
+    /// folders. Other folders in the store do not count.
     ///
     /// # Errors
-    /// The path of the store, if a running service uses the store.
+    /// The path of a store that a running service uses.
     pub fn of_directory(path: &Path) -> Result<Self, PathBuf> {
         let path = canonical(path);
         let is_written = |store: &Path| match path.strip_prefix(store).map(|below| below.components().next()) {
@@ -109,8 +117,8 @@ impl OutputLock {
         Ok(Self { _locked: locked })
     }
 
-    /// Locks a store. Returns `None` if a service uses the store. A service does not start on a file system without
-    /// locks.
+    /// Locks a store, and returns the locked files and folders. Returns `None` if a service uses the store. Other
+    /// errors are ignored, because no service starts on a file system without locks.
     fn of_store(store: &Path) -> Option<Vec<File>> {
         let lock_file = open_regular(&store.join(DIRECTORY_LOCK), OpenOptions::new().read(true));
         let used_by_services: Vec<File> = [File::open(store), lock_file].into_iter().flatten().collect();

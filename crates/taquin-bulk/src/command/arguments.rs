@@ -23,10 +23,11 @@ pub(crate) enum Task {
         boards: Box<Boards>,
         directory: PathBuf,
         shard: Shard,
-        /// Boards of a chunk; by default chosen from the cost of a board.
+        /// Number of boards in a chunk. `None` for the size in an existing job, or for a size that is chosen from the
+        /// cost of a board.
         chunk: Option<u32>,
     },
-    /// Check a job; holds the number of boards to solve again.
+    /// Check the job in a directory, and solve this number of boards again.
     Verify(PathBuf, u64),
 }
 
@@ -38,7 +39,7 @@ pub(crate) enum Labels {
     Job(PathBuf),
 }
 
-/// Boards, with kind and limits of the labels.
+/// Boards to label, with kind and limits of the labels.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Boards {
     pub(crate) source: Source,
@@ -53,7 +54,7 @@ pub(crate) enum Source {
 }
 
 impl Task {
-    /// Checks all flags.
+    /// Turns flags into a task, and checks all flags.
     ///
     /// # Errors
     /// All errors at once, one line each.
@@ -67,7 +68,7 @@ impl Task {
     }
 }
 
-/// Reads flags. After an error, reading continues with the value of an absent flag.
+/// A reader of flags. After an error in a flag, the reader continues as if the flag were absent.
 struct FlagReader<'f> {
     flags: &'f BatchFlags,
     /// Value of `--output`; the standard output by default.
@@ -81,7 +82,7 @@ impl FlagReader<'_> {
         self.errors.push(format!("--{flag}: {reason}"));
     }
 
-    /// Unwraps a value. An error is collected, and `None` is returned.
+    /// Returns the value. Collects an error, and then returns `None`.
     fn checked<T>(&mut self, flag: &str, value: Result<T, String>) -> Option<T> {
         value.map_err(|reason| self.report(flag, reason)).ok()
     }
@@ -91,13 +92,13 @@ impl FlagReader<'_> {
         self.checked(flag, given?.clone())
     }
 
-    /// The value of a flag that must be given.
+    /// Returns the value of a flag that must be given. Reports an absent flag, with `example` as a possible value.
     fn required<T: Clone>(&mut self, flag: &str, given: Option<&Given<T>>, example: &str) -> Option<T> {
         let missing = || Err(format!("is missing, such as {example}"));
         self.checked(flag, given.cloned().unwrap_or_else(missing))
     }
 
-    /// Reports the given flags among `flags`.
+    /// Reports those of `flags` that are given, because these flags have no effect.
     fn without_effect(&mut self, flags: &[&str], reason: &str) {
         let given: Vec<_> = self.flags.given().collect();
         flags.iter().filter(|flag| given.contains(flag)).for_each(|flag| self.report(flag, reason));
@@ -155,7 +156,7 @@ impl FlagReader<'_> {
         Task::Verify(directory.to_owned(), self.value("sample", self.flags.sample.as_ref()).unwrap_or(1000))
     }
 
-    /// Reports a missing input, flags of a recipe without a recipe, and flags of an input with a recipe.
+    /// Reports a missing input file, flags of a recipe without a recipe, and flags of an input without an input.
     fn check_source(&mut self) {
         let flags = self.flags;
         if let Some(input) = flags.input.as_deref().filter(|input| *input != "-" && !Path::new(input).exists()) {
@@ -165,7 +166,7 @@ impl FlagReader<'_> {
             self.without_effect(&["count", "seed"], "random boards need a shape, such as --random 4x4");
         }
         if flags.input.is_none() {
-            // Without a recipe, the size is the size of the goal.
+            // Without an input and a recipe, the size is still read, as the size of the goal.
             let size = if flags.random.is_some() { "size" } else { "" };
             self.without_effect(&["input-format", size, "strict"], "it says how an input is read: name a file");
         }
@@ -184,7 +185,7 @@ impl FlagReader<'_> {
         Some(Task::Write(Labels::Job(directory.into()), self.output_of(format)))
     }
 
-    /// Returns true if the output is a directory, or if its name ends with a slash.
+    /// Returns true if the output is a directory, or if the name of the output ends with a slash.
     fn names_directory(&self) -> bool {
         self.output.ends_with('/') || Path::new(self.output).is_dir()
     }
@@ -232,7 +233,8 @@ impl FlagReader<'_> {
         }
     }
 
-    /// The format from `--format`, or else from the name of the output.
+    /// Returns the format from `--format`, or else from the name of the output. Returns `None` if the format is invalid
+    /// or unknown.
     fn format(&mut self) -> Option<Format> {
         let format = self.value("format", self.flags.format.as_ref());
         self.checked("output", check_name(self.output))?;
@@ -293,7 +295,7 @@ impl FlagReader<'_> {
         Some(RowOptions { want, goal: self.goal(sides)?, sides, ..RowOptions::default() })
     }
 
-    /// The goal; blank-last by default.
+    /// Returns the goal, which is `blank_last` by default. `sides` is the shape of a goal that is a flat list.
     fn goal(&mut self, sides: Sides) -> Option<RowGoal> {
         let details =
             |error: RowError| error.errors.into_iter().map(|error| error.detail).collect::<Vec<_>>().join("; ");
@@ -301,7 +303,8 @@ impl FlagReader<'_> {
         self.checked("goal", goal.unwrap_or(Ok(RowOptions::default().goal)))
     }
 
-    /// The goal on boards of a size. If the size is invalid, only the name of a goal is checked.
+    /// Returns the goal on boards of a size. `size` is `None` if the size is invalid. Then only the name of a goal is
+    /// checked, and `None` is returned.
     fn goal_on(&mut self, size: Option<Size>) -> Option<Board> {
         if let Some(size) = size {
             let goal = self.goal(sides_of(size))?.on(size);
@@ -328,7 +331,7 @@ impl FlagReader<'_> {
     }
 }
 
-/// Rejects an impossible name of an output.
+/// Rejects an empty name, and a link that leads to no file.
 fn check_name(output: &str) -> Result<(), String> {
     if output.is_empty() {
         return Err("the name is empty: name a file, a directory, or `-`".to_owned());

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use crate::Progress;
 use indicatif::{HumanCount, HumanDuration, ProgressBar, ProgressStyle};
 
-/// Shows the progress of a run.
+/// A display of the progress of a run.
 pub(crate) struct ProgressDisplay<'p> {
     progress: &'p Progress,
     begun: Instant,
@@ -19,7 +19,7 @@ pub(crate) struct ProgressDisplay<'p> {
 
 /// A snapshot of the progress.
 struct Figures {
-    /// 0 if unknown.
+    /// Number of boards; 0 if unknown.
     total: u64,
     is_estimate: bool,
     done: u64,
@@ -75,7 +75,7 @@ impl<'p> ProgressDisplay<'p> {
         }
     }
 
-    /// A summary of the run in one line.
+    /// Returns a summary of the run in one line.
     pub(crate) fn summary(&self) -> String {
         let figures = self.figures();
         let Figures { labelled, hardest, failed, elapsed, .. } = figures;
@@ -96,7 +96,7 @@ impl<'p> ProgressDisplay<'p> {
 }
 
 impl Figures {
-    /// Boards a second.
+    /// Returns the number of boards that this run labels in a second.
     fn rate(&self) -> f64 {
         self.labelled as f64 / self.elapsed.as_secs_f64().max(1e-3)
     }
@@ -109,7 +109,7 @@ impl Figures {
         }
     }
 
-    /// Number of finished boards, and of all boards if known.
+    /// Formats the number of finished boards, and the number of all boards if known.
     fn count(&self) -> String {
         let about = if self.is_estimate { "about " } else { "" };
         match self.total {

@@ -40,7 +40,8 @@ pub(crate) struct Existing {
 }
 
 impl Destination {
-    /// Resolves the value of `--output`.
+    /// Finds the destination that the value of `--output` names. A directory becomes a [`Destination::File`] here,
+    /// because the format is unknown.
     pub(crate) fn named(output: &str) -> Self {
         let path = Path::new(output);
         let data = fs::metadata(path).ok();
@@ -81,7 +82,7 @@ pub(crate) fn has_bytes(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|data| data.len() > 0)
 }
 
-/// Metadata of an open file; `None` if unavailable.
+/// Returns the metadata of an open file; `None` if unavailable.
 pub(crate) fn metadata_of(fd: impl AsFd) -> Option<Metadata> {
     File::from(fd.as_fd().try_clone_to_owned().ok()?).metadata().ok()
 }

@@ -9,9 +9,10 @@ use crate::JobError;
 /// How a batch ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BatchEnding {
-    /// All boards were solved, or the check found nothing.
+    /// All processed rows have labels, or the check found a complete job without faults.
     Clean,
-    /// Some boards failed, or the check found faults.
+    /// Some processed rows have no label, because a search failed or the row is invalid. Or the check found faults or
+    /// missing parts.
     RowsFailed,
     /// The batch was cancelled.
     Cancelled,
@@ -20,7 +21,7 @@ pub enum BatchEnding {
 /// Why a batch failed.
 #[derive(Debug, thiserror::Error)]
 pub enum BatchError {
-    /// Arguments are invalid; holds a line for each.
+    /// Arguments are invalid. The texts are the messages.
     #[error("{}", .0.join("\ntaquin: "))]
     Arguments(Vec<String>),
     /// A job cannot continue.
@@ -44,12 +45,12 @@ pub enum BatchError {
         /// The error of the row.
         detail: String,
     },
-    /// The directory has a job whose chunks have another size.
+    /// The directory has a job whose chunks have another size than `--chunk`.
     #[error("{} has a job with chunks of {chunk} boards: omit --chunk", path.display())]
     OtherChunk {
         /// The directory.
         path: PathBuf,
-        /// Boards of a chunk.
+        /// Number of boards in a chunk of the job.
         chunk: u32,
     },
     /// The job is not complete.
@@ -57,20 +58,20 @@ pub enum BatchError {
     Incomplete {
         /// The directory.
         path: PathBuf,
-        /// Chunks without a part.
+        /// Number of chunks without a part.
         missing: u64,
-        /// All chunks.
+        /// Number of all chunks.
         chunks: u64,
     },
-    /// The output is in the store of a running service.
+    /// The output is in the store of a running service. The path is the path of the store.
     #[error("{} has the jobs of a running service: write to another place, or stop the service", .0.display())]
     StoreInUse(PathBuf),
-    /// The signal handlers cannot be installed, or the system refuses a thread.
+    /// The signal handlers cannot be installed, or the system refuses a thread or random numbers.
     #[error("cannot start: {0}")]
     Start(io::Error),
 }
 
-/// The signal that ends programs whose output pipe is closed.
+/// Number of the signal that ends programs whose output pipe is closed.
 const SIGPIPE: u8 = 13;
 
 impl BatchEnding {
@@ -85,7 +86,8 @@ impl BatchEnding {
 }
 
 impl BatchError {
-    /// Prints the error, and returns the exit code. A closed pipe is no error: the reader of the output has read enough.
+    /// Prints the error, and returns the exit code. A closed pipe is not printed, because the reader of the output has
+    /// read enough.
     pub(crate) fn report(&self) -> u8 {
         if self.io_kind() == Some(ErrorKind::BrokenPipe) {
             return 128 + SIGPIPE;
@@ -98,7 +100,7 @@ impl BatchError {
         }
     }
 
-    /// Returns true if a disk is full.
+    /// Returns true if the cause of the error is a full disk.
     pub(crate) fn is_disk_full(&self) -> bool {
         match self {
             Self::Job(error) => error.is_disk_full(),
@@ -106,7 +108,7 @@ impl BatchError {
         }
     }
 
-    /// Kind of the error of a file.
+    /// Returns the kind of a [`BatchError::File`]; `None` for other errors.
     fn io_kind(&self) -> Option<ErrorKind> {
         if let Self::File { source, .. } = self { Some(source.kind()) } else { None }
     }

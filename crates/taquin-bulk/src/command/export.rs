@@ -1,4 +1,5 @@
-//! Rows of a recipe, labelled on demand, or of a job, read from its parts, in the order of their indices.
+//! Rows in the order of their indices. The rows of a recipe are labelled on demand, and the rows of a job are read from
+//! its parts.
 
 use std::convert::Infallible;
 use std::ops::Range;
@@ -22,29 +23,31 @@ use crate::{
 /// A row of a recipe or of a job.
 pub(crate) struct IndexedRow<'r> {
     pub(crate) index: u64,
+    /// `None` for an invalid row of an input.
     pub(crate) board: Option<&'r Board>,
     pub(crate) row: &'r Row,
-    /// The stored problem of an invalid row of an input, as a line of JSON.
+    /// The stored problem of an invalid row of an input, as a line of JSON. `None` for other rows, and for a problem
+    /// that is not stored.
     pub(crate) reason: Option<Vec<u8>>,
 }
 
-/// Sink of rows.
+/// A function that receives rows.
 type IndexedRowSink<'t> = dyn FnMut(&IndexedRow<'_>) + 't;
 
-/// Passes the rows with these indices to a sink, in order.
+/// A function that passes the rows with these indices to a sink, in order.
 type MakeRows<'s> = dyn Fn(Range<u64>, &mut IndexedRowSink<'_>) -> Result<(), EarlyEnd> + Sync + 's;
 
 /// The rows of a recipe or of a job, with random access.
 pub(crate) struct IndexedRows<'s> {
     pub(crate) spec: JobSpec,
-    /// Rows of a range that one thread makes at a time.
+    /// Number of rows in a range, which one thread makes at a time.
     range_rows: u64,
     make: Box<MakeRows<'s>>,
 }
 
 impl IndexedRows<'_> {
-    /// Divides the rows into ranges. Collects the rows of each range by `take` into a value of `new`, on all threads, and
-    /// passes the values to `sink` in order.
+    /// Divides the rows with the indices `rows` into ranges, which all threads make. `new` creates a value for each
+    /// range, and `take` adds each row of the range to the value. `sink` gets the values in the order of the ranges.
     ///
     /// # Errors
     /// [`BatchError`].
@@ -68,14 +71,14 @@ impl IndexedRows<'_> {
 }
 
 impl Session<'_> {
-    /// The rows of a recipe, labelled on demand.
+    /// Returns the rows of a recipe, which are labelled on demand.
     pub(crate) fn recipe_rows<'s>(
         &'s self,
         recipe: &'s Recipe,
         want: Want,
         limits: RequestedLimits,
     ) -> IndexedRows<'s> {
-        /// Divisor of the chunk size, so that rows are written several times a second.
+        /// Number of ranges in a chunk. Rows are written after each range, so several times a second.
         const RANGES_OF_A_CHUNK: u32 = 64;
         self.load_tables(recipe.goal(), want);
         let label_limits = self.label_limits(limits);
@@ -122,9 +125,10 @@ impl Session<'_> {
         }
     }
 
-    /// The rows of a complete job.
+    /// Returns the rows of a complete job.
     pub(crate) fn job_rows<'s>(&'s self, job: &'s StoredJob) -> IndexedRows<'s> {
-        /// This number of rows takes a few megabytes, and each part is decoded at most 16 times.
+        /// Number of rows in a range. A range takes a few megabytes, and a part is decoded once for each of its ranges,
+        /// at most about 16 times.
         const RANGE_ROWS: u64 = 1 << 16;
         let chunk = u64::from(job.spec().chunk);
         let make = move |rows: Range<u64>, take: &mut IndexedRowSink<'_>| {

@@ -15,17 +15,19 @@ use super::destination::has_bytes;
 #[derive(Debug)]
 pub(crate) struct HashedFile {
     path: PathBuf,
-    /// The final name, if an earlier process renamed the file already.
+    /// The final name, if an earlier process has already renamed the file; otherwise `None`.
     name: Option<PathBuf>,
     writer: BufWriter<File>,
     digest: Sha256,
     pub(crate) length: u64,
 }
 
-/// Length and digest of the first lines or bytes of a file.
+/// The first lines of an input, or the first bytes of a file.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Extent {
+    /// Number of lines or of bytes.
     pub(crate) length: u64,
+    /// Digest in hexadecimal.
     pub(crate) sha256: String,
 }
 
@@ -36,7 +38,7 @@ impl HashedFile {
     }
 
     /// Resumes a file after the bytes of `extent`, which must be unchanged. A killed process may have renamed the file
-    /// to its final name; the file keeps the final name until more bytes are written.
+    /// to its final name `name`. The file keeps this name until more bytes are written.
     pub(crate) fn resume(path: PathBuf, name: &Path, extent: &Extent) -> io::Result<Self> {
         let name = (!path.exists() && name.exists()).then(|| name.to_owned());
         let mut file = open_regular(name.as_ref().unwrap_or(&path), OpenOptions::new().read(true).write(true))?;
@@ -74,14 +76,14 @@ impl HashedFile {
         self.writer = BufWriter::new(other);
     }
 
-    /// Syncs all bytes to the disk.
+    /// Syncs all bytes to the disk, and returns their extent.
     pub(crate) fn sync(&mut self) -> io::Result<Extent> {
         self.writer.flush()?;
         self.writer.get_ref().sync_data()?;
         Ok(Extent { length: self.length, sha256: hex(&self.digest.clone().finalize()) })
     }
 
-    /// Renames a complete file to its final name.
+    /// Renames a complete file to its final name, unless an earlier process has already renamed the file.
     ///
     /// # Errors
     /// Errors of the file system, and [`ErrorKind::AlreadyExists`] if an existing file would be lost.
@@ -100,7 +102,7 @@ impl HashedFile {
     }
 }
 
-/// Removes a file that is empty or may be overwritten.
+/// Removes a file that is empty or may be overwritten. Does nothing if the file is missing.
 ///
 /// # Errors
 /// Errors of the file system, and [`ErrorKind::AlreadyExists`] if the file would be lost.
@@ -114,7 +116,7 @@ pub(crate) fn remove_unless_lost(path: &Path, overwrites: bool) -> io::Result<()
 /// Renames a file, unless a file of the new name exists.
 fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
-        // The file system cannot check and rename atomically.
+        // This file system cannot check and rename atomically.
         Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => match if_found(fs::symlink_metadata(to))? {
             Some(_) => Err(ErrorKind::AlreadyExists.into()),
             None => fs::rename(from, to),

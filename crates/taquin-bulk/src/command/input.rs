@@ -18,7 +18,7 @@ use super::values::TextFormat;
 /// An input of rows, and how to read them.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct RowInput {
-    /// `None` for the standard input.
+    /// Path of the file; `None` for the standard input.
     pub(crate) file: Option<PathBuf>,
     pub(crate) format: TextFormat,
     pub(crate) options: RowOptions,
@@ -33,7 +33,7 @@ pub(crate) struct OpenInput {
     source: ChunkReader,
     /// Chunks that were read ahead.
     peeked: VecDeque<LineChunk>,
-    /// Remaining length in bytes, if known.
+    /// Length in bytes, without the lines that were skipped; `None` if the input is not a regular file.
     pub(crate) length: Option<u64>,
 }
 
@@ -43,7 +43,7 @@ struct ChunkReader {
     position: InputPosition,
 }
 
-/// Complete lines.
+/// Consecutive complete lines of an input.
 pub(crate) struct LineChunk {
     start: InputPosition,
     /// The lines. An overlong last line is truncated.
@@ -51,14 +51,14 @@ pub(crate) struct LineChunk {
     end: InputPosition,
 }
 
-/// Bytes of a chunk, adapted to the cost of the rows so that a chunk takes some milliseconds.
+/// Size of a chunk in bytes, adapted to the cost of the rows so that a chunk takes some milliseconds.
 #[derive(Debug)]
 pub(crate) struct ChunkBytes(AtomicUsize);
 
 /// Bytes kept of an overlong line: the limit plus one, so that the row reader rejects the line.
 const KEPT: usize = MAX_LINE + 1;
 
-/// Maximum bytes that are read in search of the first board.
+/// Number of bytes after which the search for the first board ends.
 const MAX_PEEKED: usize = 1 << 20;
 
 impl RowInput {
@@ -67,7 +67,7 @@ impl RowInput {
         self.file.clone().unwrap_or_else(|| "standard input".into())
     }
 
-    /// The error of a faulty row, from line number and cause.
+    /// Creates the error of a faulty row. The arguments are the line number, from 1, and the cause.
     pub(crate) fn faulty_row(&self, (line, detail): (u64, String)) -> BatchError {
         BatchError::FaultyRow { path: self.path(), line, detail }
     }
@@ -75,7 +75,7 @@ impl RowInput {
     /// Opens the input, and reads the header of a CSV file.
     ///
     /// # Errors
-    /// [`BatchError::File`].
+    /// [`BatchError::File`], also if the header names no board.
     pub(crate) fn open(&self) -> Result<OpenInput, BatchError> {
         let path = self.path();
         let error = |source| BatchError::File { path: path.clone(), source };
@@ -104,10 +104,10 @@ impl RowInput {
 }
 
 impl OpenInput {
-    /// Reads ahead to the first row with a board, and returns its goal.
+    /// Reads ahead to the first valid row, and returns the goal of the row.
     ///
     /// # Errors
-    /// [`BatchError::File`], also if no such row is found.
+    /// [`BatchError::File`], also if no valid row is found.
     pub(crate) fn first_goal(&mut self) -> Result<Board, BatchError> {
         let (mut at, mut length, mut line) = (0, 0, 0);
         let mut first_problem = None;
@@ -137,7 +137,7 @@ impl OpenInput {
         })
     }
 
-    /// Skips lines until `lines` lines are read, or until the end.
+    /// Skips lines until the position is after the first `lines` lines of the input, or at the end of the input.
     ///
     /// # Errors
     /// [`BatchError::File`].
@@ -153,12 +153,13 @@ impl OpenInput {
         Ok(())
     }
 
-    /// Start of the next line.
+    /// Returns the start of the next line. The next line may have been read ahead.
     pub(crate) fn position(&self) -> InputPosition {
         self.peeked.front().map_or(&self.source.position, |chunk| &chunk.start).clone()
     }
 
-    /// Divides the remaining lines into chunks.
+    /// Returns the reader of the rows, and the remaining lines in chunks. `size` is the size of a chunk at the time
+    /// when the chunk is read.
     pub(crate) fn chunks(
         self,
         size: &ChunkBytes,
@@ -177,12 +178,12 @@ impl OpenInput {
 }
 
 impl LineChunk {
-    /// Length in bytes.
+    /// Returns the length in bytes, without truncated bytes.
     pub(crate) fn length(&self) -> u64 {
         self.bytes.len() as u64
     }
 
-    /// The rows, each with its line number, from 1.
+    /// Reads the rows, each with its line number, from 1. Blank lines are skipped.
     pub(crate) fn rows<'l>(&'l self, reader: &RowReader) -> impl Iterator<Item = (u64, InputRow<'l>)> {
         let lines = lines_of(&self.bytes).map(|line| &line[..line.len().min(KEPT)]);
         let lines = (self.start.lines + 1..).zip(lines);
@@ -190,12 +191,14 @@ impl LineChunk {
         rows.map(|(number, line)| (number, reader.read(line)))
     }
 
-    /// Position after the chunk, or at the start of line number `line`.
+    /// Returns the position at the start of line number `line`, from 1, which must be in the chunk. Returns the
+    /// position after the chunk if `line` is `None`.
     pub(crate) fn end_before(&self, line: Option<u64>) -> InputPosition {
         let Some(line) = line else { return self.end.clone() };
         let mut position = self.start.clone();
         let before = (line - 1 - position.lines) as usize;
-        // Only the last line may be truncated, and the last line precedes no other line.
+        // Truncated lines have other digests. Only the last line of a chunk may be truncated, and no position here is
+        // after the last line.
         lines_of(&self.bytes).take(before).for_each(|line| position.advance(1, line));
         position
     }
@@ -222,7 +225,7 @@ impl ChunkBytes {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Adapts the size to the time of a chunk.
+    /// Adapts the size of later chunks to the time that a chunk took.
     pub(crate) fn note(&self, time: Duration) {
         const SHORT: Duration = Duration::from_millis(5);
         const LONG: Duration = Duration::from_millis(50);
@@ -236,13 +239,14 @@ impl ChunkBytes {
 }
 
 impl ChunkReader {
-    /// Reads one line.
+    /// Reads one line. Returns `None` at the end of the input.
     fn line(&mut self) -> io::Result<Option<LineChunk>> {
         self.chunk(1)
     }
 
-    /// Reads complete lines: the available bytes, up to `most`, and the rest of the last line. Truncates an overlong
-    /// last line to `MAX_LINE` + 2 bytes, including its end. Returns `None` at the end.
+    /// Reads complete lines: at most `most` bytes from the buffer, and then the rest of the last line. The rest is
+    /// truncated if the last line exceeds `MAX_LINE` + 1 bytes, but keeps the line feed. Returns `None` at the end of
+    /// the input.
     fn chunk(&mut self, most: usize) -> io::Result<Option<LineChunk>> {
         let Self { source, position } = self;
         let (start, available) = (position.clone(), source.fill_buf()?);

@@ -11,17 +11,19 @@ use super::unfinished::{InputPosition, Lines, Position, RunIdentity, Unfinished}
 use crate::CsvColumns;
 
 pub(crate) enum LineOutput {
-    /// The standard output, a pipe or a device. The first problems are printed.
+    /// The standard output, a pipe or a device. The first problems are printed to the standard error, and all are
+    /// counted.
     Stream { path: PathBuf, writer: Box<dyn Write>, problems: u64 },
-    /// A file.
+    /// A file, which gets its final name once complete.
     File(Box<Unfinished>),
 }
 
-/// Maximum printed problems.
+/// Maximum number of printed problems.
 const PRINTED: u64 = 20;
 
 impl LineOutput {
-    /// Opens an output. A new CSV file begins with the header.
+    /// Opens an output. `csv` has the columns if the format is CSV. A stream or a new file of CSV then begins with the
+    /// header.
     ///
     /// # Errors
     /// See [`Unfinished::open`].
@@ -50,12 +52,13 @@ impl LineOutput {
         Self::Stream { path: path.to_owned(), writer: Box::new(writer), problems: 0 }
     }
 
-    /// Position after the rows of the resumed run.
+    /// Returns the position after the rows of the file, including the rows of a resumed run. For a stream, returns the
+    /// start.
     pub(crate) fn position(&self) -> Position {
         if let Self::File(file) = self { file.position().clone() } else { Position::default() }
     }
 
-    /// See [`Unfinished::check_input`].
+    /// Checks that the input of a resumed run is unchanged, as [`Unfinished::check_input`] does.
     ///
     /// # Errors
     /// [`BatchError::File`].
@@ -83,8 +86,8 @@ impl LineOutput {
         }
     }
 
-    /// Ends the output, and returns the ending of the run. A complete file is renamed to its final name; an incomplete
-    /// file is kept for a resumption.
+    /// Ends the output after a run that ended with `end`, and returns the ending of the run. A complete file is renamed
+    /// to its final name. An incomplete file is kept for a resumption.
     ///
     /// # Errors
     /// The error of the run, or else [`BatchError::File`].

@@ -1,7 +1,7 @@
 //! The command `taquin batch`: labels many boards without the service.
 //!
-//! The process that has the command passes its tables, threads and memory as a [`Session`], and cancels a batch by a
-//! flag. It needs neither a runtime nor a signal handler of this crate.
+//! The program with the command passes its tables, threads and memory as a [`Session`], and cancels a batch by a flag.
+//! The command uses no async runtime, and installs no signal handler.
 
 mod arguments;
 mod console;
@@ -60,7 +60,7 @@ pub struct Batch {
     _output: Option<OutputLock>,
 }
 
-/// Why work ends before its rows do.
+/// Why work ends before all rows are processed.
 enum EarlyEnd {
     Cancelled,
     Failed(BatchError),
@@ -78,14 +78,15 @@ impl From<JobError> for EarlyEnd {
     }
 }
 
-/// All errors of the flags of a batch, one line each.
+/// Returns all errors in the flags of a batch, one line for each error. Valid flags have no errors.
 pub fn errors_of(flags: &BatchFlags) -> Vec<String> {
     Task::of(flags).err().unwrap_or_default()
 }
 
 /// Runs a batch by `execute`, and returns the exit code. Messages and progress go to the standard error.
 ///
-/// `execute` calls [`Batch::run`], and returns the ending with the number of the signal that cancelled the batch, or 0.
+/// `execute` calls [`Batch::run`]. `execute` returns the ending, and the number of the signal that cancelled the batch,
+/// or 0 without a signal.
 pub fn run(flags: &BatchFlags, execute: impl FnOnce(Batch) -> Result<(BatchEnding, u8), BatchError>) -> u8 {
     let batch = match Batch::prepare(flags) {
         Ok(batch) => batch,
@@ -127,8 +128,8 @@ impl Batch {
 }
 
 impl<'a> Session<'a> {
-    /// Creates a session. `load_tables` loads the tables for labels of a goal, of `tier` at most; `version` is the
-    /// version of the program.
+    /// Creates a session. `load_tables` loads the tables for labels of a goal. `tier` is the strongest tier that
+    /// `load_tables` loads. `version` is the version of the program.
     pub fn new(
         resources: Resources<'a>,
         tier: Tier,
@@ -183,7 +184,7 @@ impl<'a> Session<'a> {
         self.resources.cancel.load(Ordering::Relaxed)
     }
 
-    /// Runs `work` and shows the progress, then a summary.
+    /// Runs `work`, and shows the progress meanwhile. If `work` succeeds, prints a summary.
     fn shown<T>(&self, work: impl FnOnce() -> Result<T, BatchError>) -> Result<T, BatchError> {
         let display = ProgressDisplay::start(&self.progress);
         thread::scope(|scope| {
@@ -195,7 +196,8 @@ impl<'a> Session<'a> {
         .inspect(|_| say(display.summary()))
     }
 
-    /// Calls `work` on the items of `source`, on all threads, and `sink` on the results, in order.
+    /// Calls `work` on the items of `source`, on all threads, and `sink` on the results, in the order of the items.
+    /// Takes no further item after a cancellation.
     fn map_in_order<I: Send, T: Send>(
         &self,
         source: impl Iterator<Item = I> + Send,
@@ -212,7 +214,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// The ending of work that was not cancelled.
+    /// Returns the ending of work that was not cancelled.
     fn end(&self) -> BatchEnding {
         let has_failed = self.progress.failed.load(Ordering::Relaxed) > 0;
         if has_failed { BatchEnding::RowsFailed } else { BatchEnding::Clean }
@@ -229,11 +231,11 @@ enum Resumption {
 }
 
 impl Task {
-    /// Locks the store that contains the output, if any. Fails if a running service uses the store, and prevents a
-    /// service from starting there.
+    /// Locks the stores that contain the output, so that no service can open these stores. Returns `None` if the task
+    /// writes no file.
     ///
     /// # Errors
-    /// The path of the store in use.
+    /// The path of a store that a running service uses.
     fn lock_output(&self) -> Result<Option<OutputLock>, PathBuf> {
         match self {
             Self::Write(_, Output { destination: Destination::File(path), .. }) => OutputLock::of_file(path).map(Some),
@@ -243,10 +245,11 @@ impl Task {
         }
     }
 
-    /// Rejects outputs that would be lost, before any search.
+    /// Rejects the task if an existing file, an interrupted run or a data set would be lost. The check precedes all
+    /// searches.
     ///
     /// # Errors
-    /// See [`Unfinished::check`].
+    /// [`BatchError::File`], as for [`Unfinished::check`].
     fn check_existing(&self) -> Result<(), BatchError> {
         match self {
             #[cfg(feature = "parquet")]
@@ -275,7 +278,8 @@ impl Task {
 }
 
 impl Resumption {
-    /// The command line that resumes the task, quoted for a shell.
+    /// Returns the command line that resumes the task, quoted for a shell. `arguments` is the command line of the
+    /// interrupted task.
     fn command_line(self, arguments: impl Iterator<Item = String>) -> String {
         let mut words: Vec<String> = arguments.collect();
         if self == Self::WithResume {

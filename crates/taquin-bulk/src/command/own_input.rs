@@ -10,16 +10,18 @@ use super::arguments::{Labels, Source, Task};
 use super::destination::{Destination, Output, metadata_of, problems_of};
 use super::unfinished_folder::{FILES, folder_of};
 
-/// Returns true if both are the same regular file. A terminal or a pipe can be read and written at once.
+/// Returns true if both are the same regular file. Only regular files count, because a terminal or a pipe can be read
+/// and written at once.
 fn are_one_file(one: Option<Metadata>, other: Option<Metadata>) -> bool {
     one.zip(other).is_some_and(|(one, other)| one.is_file() && is_same_file(&one, &other))
 }
 
 impl Task {
-    /// Rejects an output that is the input, under any name, before anything is written.
+    /// Rejects an output that is the input, under any name, before anything is written. If the labels come from a job,
+    /// rejects all files of the job.
     ///
     /// # Errors
-    /// The message for the flag.
+    /// The error message for `--output`.
     pub(crate) fn check_output(&self) -> Result<(), String> {
         let Self::Write(labels, Output { destination, .. }) = self else { return Ok(()) };
         let output = destination.path();
@@ -57,7 +59,7 @@ impl Task {
     }
 }
 
-/// All files that a task with this output writes.
+/// Lists all files that a task with the output `path` may write.
 fn written(path: &Path) -> impl Iterator<Item = PathBuf> {
     let folder = folder_of(path);
     let files = FILES.map(|name| folder.join(name));

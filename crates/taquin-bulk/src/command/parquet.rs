@@ -27,7 +27,8 @@ use super::unfinished::FILE_EXISTS;
 const CARD: &str = "README.md";
 
 impl Session<'_> {
-    /// Writes the rows of an input into one file. The number of rows is unknown before the end of the input.
+    /// Labels the rows of an input, and writes the rows into one file. The rows are not divided into the files of a
+    /// data set, because the number of rows is unknown before the end of the input.
     ///
     /// # Errors
     /// See [`BatchError`].
@@ -78,7 +79,7 @@ impl Session<'_> {
         })
     }
 
-    /// Writes the rows of a recipe or of a job.
+    /// Writes the rows of a recipe or of a job into one file or as a data set.
     ///
     /// # Errors
     /// See [`BatchError`].
@@ -92,8 +93,8 @@ impl Session<'_> {
         })
     }
 
-    /// Writes one file under a temporary name, and renames the complete file. Replaces an existing file that is empty
-    /// or may be overwritten.
+    /// Calls `write` with the stream or the new file of the output. A file is written under a temporary name, and
+    /// renamed once complete. An existing file is replaced only if the file is empty or may be overwritten.
     fn write_to(
         &self,
         output: &Output,
@@ -144,7 +145,7 @@ impl Session<'_> {
         Ok(self.end())
     }
 
-    /// Writes a file of these rows, and counts the rows.
+    /// Writes the rows with the indices `rows` into one file, and adds the counts of these rows to `totals`.
     fn write_file(
         &self,
         source: &IndexedRows<'_>,
@@ -176,7 +177,7 @@ impl Session<'_> {
     }
 }
 
-/// The problem of a row without a label, as JSON.
+/// Returns the problem of a row without a label, as JSON. Returns `None` for a row with a label.
 fn problem_of(row: &IndexedRow<'_>) -> Option<String> {
     let stored = |line: &Vec<u8>| {
         let line: serde_json::Value = serde_json::from_slice(line).ok()?;
@@ -195,13 +196,14 @@ fn parquet_columns(size: Size, want: Want, limits: RequestedLimits) -> ParquetCo
     ParquetColumns { size, want, has_ids: false, has_problems: false, has_bound }
 }
 
-/// The columns for the labels of a recipe or of a job.
+/// Returns the columns for the labels of a recipe or of a job.
 fn columns_of(spec: &JobSpec) -> ParquetColumns {
     let has_problems = matches!(spec.boards, JobBoards::Input(_));
     ParquetColumns { has_problems, ..parquet_columns(spec.boards.goal().size(), spec.want, spec.limits) }
 }
 
-/// The description of a job as JSON, without its checksum, and without the chunk size, on which no row depends.
+/// Returns the description of a job as JSON. The checksum is left out, and so is the chunk size, on which no row
+/// depends.
 fn description(spec: &JobSpec) -> String {
     let mut json: serde_json::Value = serde_json::from_slice(&spec.to_json()).unwrap_or_default();
     if let Some(members) = json.as_object_mut() {
@@ -212,7 +214,7 @@ fn description(spec: &JobSpec) -> String {
 }
 
 impl Output {
-    /// Rejects Parquet that would be lost.
+    /// Rejects the output if an existing file or data set would be lost.
     ///
     /// # Errors
     /// [`BatchError::File`].

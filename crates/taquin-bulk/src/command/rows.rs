@@ -23,7 +23,7 @@ use crate::{
     LabelLimits, LabelledRow, LoadedTables, RequestedLimits, RowError, RowsEnd, Want, label_rows,
 };
 
-/// A row of an input that a directory stores.
+/// A row of an input, before the row is stored in the directory of a job.
 struct StoredRow {
     line: u64,
     id: Option<Vec<u8>>,
@@ -31,10 +31,11 @@ struct StoredRow {
 }
 
 impl Session<'_> {
-    /// Writes the labels of an input as lines.
+    /// Labels the rows of an input, and writes the labels as lines.
     ///
     /// # Errors
-    /// [`BatchError::File`], and [`BatchError::FaultyRow`] if the input is strict.
+    /// [`BatchError::File`], [`BatchError::Job`] after a wrong solution, and [`BatchError::FaultyRow`] if the input is
+    /// strict and a row is faulty.
     pub(crate) fn solve_rows(
         &self,
         input: &RowInput,
@@ -91,8 +92,8 @@ impl Session<'_> {
         Ok(end)
     }
 
-    /// Stores the rows of an input in the directory of a job, or compares the rows with the stored rows. Returns `None`
-    /// if cancelled.
+    /// Stores the rows of an input in the directory of a job. If the directory has rows already, the rows must be the
+    /// same. Returns `None` if the batch is cancelled.
     ///
     /// # Errors
     /// See [`BatchError`].
@@ -134,20 +135,20 @@ impl Session<'_> {
     }
 }
 
-/// Labels the rows of an input.
+/// A labeller of the rows of an input.
 pub(crate) struct Labeller<'s> {
     session: &'s Session<'s>,
     input: &'s RowInput,
     want: Want,
     limits: LabelLimits,
-    /// The size of all boards, if the output has boards of one size.
+    /// The size of all boards, if the output has boards of one size; otherwise `None`.
     size: Option<Size>,
 }
 
 /// Puzzle and label of a row, or the error of the row.
 pub(crate) type RowOutcome = Result<(Puzzle, Label), Box<RowError>>;
 
-/// Line and cause of the faulty row at which a strict input stops.
+/// Line number, from 1, and cause of the faulty row at which a strict input stops.
 type Fault = (u64, String);
 
 impl<'s> Labeller<'s> {
@@ -160,11 +161,15 @@ impl<'s> Labeller<'s> {
         Self { session, input, want, limits: session.label_limits(limits), size }
     }
 
-    /// Labels all rows on all threads. Collects the rows of a chunk by `take`, with line number and id, into a value of
-    /// `new`, and passes the values to `sink` in order, each with the position in the input after its rows.
+    /// Labels all rows of an input, on all threads.
+    ///
+    /// `new` creates a value for each chunk of lines. `take` adds each row of the chunk to the value, with line number,
+    /// from 1, and id. `sink` gets the values in the order of the chunks, each with the position in the input after the
+    /// rows of the value.
     ///
     /// # Errors
-    /// [`BatchError::File`], and [`BatchError::FaultyRow`] if the input is strict.
+    /// [`BatchError::File`], [`BatchError::Job`] after a wrong solution, and [`BatchError::FaultyRow`] if the input is
+    /// strict and a row is faulty.
     pub(crate) fn label<T: Send>(
         &self,
         open: OpenInput,
@@ -184,7 +189,8 @@ impl<'s> Labeller<'s> {
         })
     }
 
-    /// Labels the rows of a chunk, and passes each row to `take`. Returns the row at which a strict input stops.
+    /// Labels the rows of a chunk, and passes each row to `take`. Returns the faulty row at which a strict input stops,
+    /// or `None` if all rows were passed.
     fn label_chunk(
         &self,
         chunk: &LineChunk,
@@ -226,7 +232,8 @@ impl<'s> Labeller<'s> {
         }
     }
 
-    /// Rejects a board of another size than the file, or without labels of this kind.
+    /// Rejects a board that has another size than the boards of the output, or that is too large for labels of this
+    /// kind.
     fn check(&self, puzzle: &Puzzle) -> Result<(), Box<RowError>> {
         let own = puzzle.size();
         match self.size {
@@ -242,7 +249,7 @@ impl<'s> Labeller<'s> {
     }
 }
 
-/// Reads the rows of a chunk. A row with another goal is invalid.
+/// Reads the rows of a chunk. A row whose goal differs from `goal` is invalid.
 fn stored_rows(chunk: &LineChunk, reader: &RowReader, goal: &Board) -> Vec<StoredRow> {
     let row = |(line, InputRow { id, puzzle }): (u64, InputRow<'_>)| {
         let puzzle = puzzle.and_then(|puzzle| {

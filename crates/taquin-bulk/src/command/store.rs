@@ -10,7 +10,7 @@ use super::arguments::{Boards, Source, unserved_want};
 use super::console::{counted, say};
 use super::{BatchEnding, BatchError, Session};
 
-/// Maximum printed findings of a check.
+/// Maximum number of printed findings of a check.
 const PRINTED_FINDINGS: usize = 20;
 
 impl Session<'_> {
@@ -90,7 +90,7 @@ impl Session<'_> {
         Ok(job)
     }
 
-    /// Checks a job, and prints the findings.
+    /// Checks a job, and prints the findings. `sample` is the number of boards that are solved again.
     ///
     /// # Errors
     /// See [`BatchError`].

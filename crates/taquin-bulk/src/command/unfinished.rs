@@ -24,19 +24,19 @@ use super::values::Format;
 #[derive(Debug)]
 pub(crate) struct Unfinished {
     path: PathBuf,
-    /// Final path of the file of problems, if the format has no problems in rows.
+    /// Final path of the file of problems; `None` if the rows themselves have the problems.
     problems_path: Option<PathBuf>,
     folder: UnfinishedFolder,
     run: RunIdentity,
     rows: HashedFile,
     problems: HashedFile,
     position: Position,
-    /// Digest of the part of the input that the interrupted run read.
+    /// Digest of the part of the input that the interrupted run read, in hexadecimal.
     read: String,
     begun: Instant,
-    /// Time and rows of the last stored state.
+    /// Time of the last stored state, and number of rows in this state.
     saved: (Instant, u64),
-    /// True after an error: the last stored state is valid, later bytes may be wrong.
+    /// True after an error. The last stored state is valid, but later bytes may be wrong.
     is_broken: bool,
     overwrites: bool,
 }
@@ -59,9 +59,9 @@ pub(crate) struct RunIdentity(pub(crate) Map<String, Value>);
 /// Progress of a run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Position {
-    /// Written rows.
+    /// Number of written rows.
     pub(crate) rows: u64,
-    /// Written rows without a label.
+    /// Number of written rows without a label.
     pub(crate) failed: u64,
     /// Position in the input after the written rows.
     pub(crate) input: InputPosition,
@@ -72,7 +72,7 @@ pub(crate) struct Position {
 pub(crate) struct InputPosition {
     /// Number of lines before the position.
     pub(crate) lines: u64,
-    /// Digest of these lines.
+    /// Digest of the lines before the position.
     pub(crate) digest: Sha256,
 }
 
@@ -95,12 +95,14 @@ pub(crate) const FILE_EXISTS: &str = "the file exists: --overwrite replaces it";
 const BEGIN_ANEW: &str = "without --resume, --overwrite begins anew";
 /// Maximum size of a state in bytes.
 const MAX_STATE: u64 = 1 << 20;
-/// Time between two states, which a killed run loses: this fraction of the time so far, within `SAVE_PERIODS`.
+/// Divisor of the time of the run so far. The quotient, within `SAVE_PERIODS`, is the time between two stored states. A
+/// killed run loses the rows of this time.
 const SAVED_PART: u32 = 8;
+/// Minimum and maximum time between two stored states.
 const SAVE_PERIODS: [Duration; 2] = [Duration::from_millis(25), Duration::from_secs(1)];
 
 impl RunIdentity {
-    /// The first flag that differs between two runs, with both values.
+    /// Describes the first flag that differs between two runs, with both values. Returns `None` if the runs are equal.
     fn difference(&self, other: &Self) -> Option<String> {
         let value = |run: &Self, name: &str| run.0.get(name).map_or("not given".to_owned(), Value::to_string);
         let mut names = self.0.keys().chain(other.0.keys());
@@ -110,7 +112,8 @@ impl RunIdentity {
 }
 
 impl Lines {
-    /// Appends a row: a line of CSV, with the problem of a row without a label as a separate line, or else a line of JSON.
+    /// Appends a row. With the columns `csv`, the row is a line of CSV, and the problem of a row without a label is a
+    /// separate line of JSON. Without `csv`, the row is a line of JSON. `json` appends the line of JSON.
     pub(crate) fn append(
         &mut self,
         csv: Option<&CsvColumns>,
@@ -146,7 +149,7 @@ impl Unfinished {
         Self::begin(path, output, folder, run)
     }
 
-    /// Rejects files and interrupted runs that would be lost.
+    /// Rejects the output if an existing file or an interrupted run would be lost.
     ///
     /// # Errors
     /// [`BatchError::File`], also if another process has locked the folder.
@@ -160,7 +163,8 @@ impl Unfinished {
         Self::check_locked(path, output).map(drop)
     }
 
-    /// Returns true if the folder has an interrupted run.
+    /// Rejects the output as [`check`](Self::check) does, but does not lock the folder. Returns true if the folder has
+    /// an interrupted run.
     fn check_locked(path: &Path, output: &Output) -> Result<bool, BatchError> {
         let Existing { resumes, overwrites } = output.existing;
         let folder = folder_of(path);
@@ -169,7 +173,8 @@ impl Unfinished {
         if overwrites {
             return Ok(is_interrupted);
         }
-        // A process that was killed while it renamed the files leaves renamed files that are missing in the folder.
+        // A process may be killed while it renames files. A renamed file is then missing in the folder, and is not
+        // rejected, because the file belongs to the interrupted run.
         let is_in_folder = |name: &str| !is_interrupted || folder.join(name).exists();
         if is_interrupted && !resumes {
             let reason = match has_bytes(path) && !is_in_folder(ROWS) {
@@ -243,12 +248,13 @@ impl Unfinished {
         Self { path, problems_path, folder, run, rows, problems, position, read, begun, saved, is_broken, overwrites }
     }
 
-    /// Position of the interrupted run.
+    /// Returns the position after the written rows, including the rows of an interrupted run.
     pub(crate) fn position(&self) -> &Position {
         &self.position
     }
 
-    /// Checks that the input is unchanged up to the position of the interrupted run.
+    /// Checks that the input is unchanged up to the position of the interrupted run. `input` is the same position in
+    /// the input of this run.
     ///
     /// # Errors
     /// [`BatchError::File`] if the input has changed.
@@ -267,7 +273,7 @@ impl Unfinished {
         self.rows.length == 0
     }
 
-    /// Appends lines, and advances the run. `input` is the position in the input after the rows.
+    /// Appends lines, and advances the position of the run. `input` is the position in the input after the rows.
     ///
     /// # Errors
     /// [`BatchError::File`].
@@ -313,13 +319,14 @@ impl Unfinished {
         Ok(())
     }
 
-    /// Keeps the rows of an interrupted run for a resumption. Returns the folder and the number of rows; `None` without
-    /// rows.
+    /// Ends an incomplete run, and keeps the rows for a resumption. Returns the folder and the number of rows. Without
+    /// rows, removes the folder and returns `None`.
     ///
     /// # Errors
     /// [`BatchError::File`].
     pub(crate) fn interrupt(mut self) -> Result<Option<(PathBuf, u64)>, BatchError> {
-        // Before the input is checked, only the last stored state has its digest.
+        // A state is stored only after new rows. Until the input is checked, `position` has no digest of the input, but
+        // the last stored state has one.
         if !self.is_broken && self.position.rows > self.saved.1 {
             self.save()?;
         }
@@ -331,7 +338,8 @@ impl Unfinished {
         Ok(Some((self.folder.path().to_owned(), rows)))
     }
 
-    /// Renames the complete files to their final names. Returns the path of the file of problems, if any.
+    /// Renames the complete files to their final names. Returns the path of the file of problems; `None` if no problem
+    /// is stored separately.
     ///
     /// # Errors
     /// [`BatchError::File`].
@@ -375,7 +383,7 @@ impl InputPosition {
         hex(&self.digest.clone().finalize())
     }
 
-    /// Advances the position by `lines` lines.
+    /// Advances the position by `lines` lines with the content `bytes`.
     pub(crate) fn advance(&mut self, lines: u64, bytes: &[u8]) {
         self.lines += lines;
         self.digest.update(bytes);

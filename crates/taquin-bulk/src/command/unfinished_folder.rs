@@ -18,14 +18,15 @@ pub(crate) struct UnfinishedFolder {
 pub(crate) const ROWS: &str = "rows";
 pub(crate) const PROBLEMS: &str = "problems.ndjson";
 pub(crate) const STATE: &str = "state.json";
-/// Files of a run. The state is removed first, because the state is useless without the other files.
+/// Names of the files of a run, in the order of removal. The state is removed first, because the state is useless
+/// without the other files.
 pub(crate) const FILES: [&str; 3] = [STATE, ROWS, PROBLEMS];
 
 pub(crate) fn folder_of(file: &Path) -> PathBuf {
     with_end(file, ".unfinished")
 }
 
-/// Returns true if a folder has rows of an interrupted run.
+/// Returns true if a folder has a file of an interrupted run that is not empty.
 ///
 /// # Errors
 /// Errors of the file system, and [`ErrorKind::InvalidData`] if the folder has foreign files.

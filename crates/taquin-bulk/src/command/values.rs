@@ -14,7 +14,8 @@ use taquin_solver::{Named, Size, named};
 /// The value of a flag, or the reason why the text is invalid.
 pub(crate) type Given<T> = Result<T, String>;
 
-/// Creates a parser for clap that never fails: clap would stop at the first invalid value.
+/// Creates a parser for clap that never fails, because clap would stop at the first invalid value. The result of
+/// `parse` is the value of the flag.
 pub(crate) fn given<T>(
     parse: fn(&str) -> Given<T>,
 ) -> impl Fn(&str) -> Result<Given<T>, Infallible> + Clone + Send + Sync {
@@ -41,7 +42,7 @@ named!(TextFormat { Ndjson => "ndjson", Csv => "csv" });
 
 named!(Format { Ndjson => "ndjson", Csv => "csv", Parquet => "parquet", Packed => "packed" });
 
-/// A shape, such as `3x5`.
+/// Parses a shape, such as `3x5` for 3 rows and 5 columns.
 pub(crate) fn size(text: &str) -> Result<Size, String> {
     let sides = text.split_once(['x', 'X', '×']);
     let sides = sides.and_then(|(rows, cols)| Some((rows.trim().parse().ok()?, cols.trim().parse().ok()?)));
@@ -49,7 +50,7 @@ pub(crate) fn size(text: &str) -> Result<Size, String> {
     Size::try_from(sides).map_err(|error| error.to_string())
 }
 
-/// A shard, such as `3/4`.
+/// Parses a shard, such as `3/4` for the last of 4 shards.
 pub(crate) fn shard(text: &str) -> Result<Shard, String> {
     let shard = text.split_once('/').and_then(|(index, count)| Some((index.parse().ok()?, count.parse().ok()?)));
     shard
@@ -57,7 +58,7 @@ pub(crate) fn shard(text: &str) -> Result<Shard, String> {
         .ok_or_else(|| format!("{text:?} is not a shard such as 0/4 or 3/4"))
 }
 
-/// A whole number, also with an exponent.
+/// Parses a whole number within `range`. The number may have an exponent, such as `1e6`.
 pub(crate) fn whole_number(text: &str, range: RangeInclusive<u64>) -> Result<u64, String> {
     let exact = |number: &f64| number.fract() == 0.0 && (0.0..=1e15).contains(number);
     let number =
@@ -66,13 +67,13 @@ pub(crate) fn whole_number(text: &str, range: RangeInclusive<u64>) -> Result<u64
     number.filter(|number| range.contains(number)).ok_or_else(wrong)
 }
 
-/// A duration of at most a day.
+/// Parses a duration from 1 ms to 24 hours.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     let parsed = parse_duration(text, Duration::from_millis(1)..=Duration::from_secs(24 * 60 * 60), "24h");
     parsed.map_err(|reason| format!("{text:?} {reason}"))
 }
 
-/// Parses a duration within bounds. `most` is the upper bound in words.
+/// Parses a duration within bounds. `most` is the upper bound in words, such as `24h`.
 ///
 /// # Errors
 /// The end of a sentence that begins with the quoted text.
@@ -89,7 +90,8 @@ pub fn parse_duration(text: &str, bounds: RangeInclusive<Duration>, most: &str) 
     }
 }
 
-/// Lists the valid values that a number without a unit may mean; `None` if there are none.
+/// Lists the valid values that a number without a unit may mean, such as `5ms, 5s or 5m`. Returns `None` if there are
+/// no such values.
 pub fn with_unit(text: &str, units: &[&str], is_valid: impl Fn(&str) -> bool) -> Option<String> {
     let text = text.trim();
     let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -99,7 +101,7 @@ pub fn with_unit(text: &str, units: &[&str], is_valid: impl Fn(&str) -> bool) ->
     Some(if others.is_empty() { last.clone() } else { format!("{} or {last}", others.join(", ")) })
 }
 
-/// A value by its name.
+/// Parses the name of a value.
 pub(crate) fn choice<T: Named>(name: &str) -> Result<T, String> {
     T::from_name(name).ok_or_else(|| format!("{name:?} is not one of {}{}", names::<T>(), did_you_mean::<T>(name)))
 }

@@ -3,7 +3,8 @@
 //! Aliases are not accepted. An error suggests the first listed name that is valid in place of the alias. An alias
 //! consists of letters and digits in lower case; `*` is written as `star` and `+` as `plus`.
 
-/// Aliases of fields. A member of an object is known by its own name, or by its full name.
+/// Aliases of fields, each with the names to suggest. A name without a dot may also be a member of the object that has
+/// the alias as a member.
 pub(crate) const FIELD_ALIASES: [(&str, &[&str]); 62] = [
     ("algo", &["algorithm"]),
     ("amount", &["count", "boards.count", "random.count"]),
@@ -69,7 +70,7 @@ pub(crate) const FIELD_ALIASES: [(&str, &[&str]); 62] = [
     ("width", &["cols", "boards.cols", "random.cols"]),
 ];
 
-/// Aliases of values, of all fields.
+/// Aliases of the values of all fields, each with the values to suggest.
 pub(crate) const VALUE_ALIASES: [(&str, &[&str]); 90] = [
     // Algorithms.
     ("a", &["astar"]),
@@ -103,7 +104,7 @@ pub(crate) const VALUE_ALIASES: [(&str, &[&str]); 90] = [
     ("uniformcost", &["breadth_first"]),
     ("wa", &["weighted_astar"]),
     ("wastar", &["weighted_astar"]),
-    // Heuristics. `none` is a heuristic that estimates nothing.
+    // Heuristics. `none` stands for `zero`, the heuristic that estimates nothing.
     ("additive", &["pattern_database"]),
     ("additivepdb", &["pattern_database"]),
     ("additivepatterndatabase", &["pattern_database"]),

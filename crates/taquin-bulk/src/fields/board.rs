@@ -8,20 +8,21 @@ use super::suggestion::did_you_mean;
 use super::value::Value;
 use crate::row_error::{ErrorKind, FieldError};
 
-/// Maximum length of a board in text, in bytes. A board has at most 100 cells; the rest is for separators.
+/// Maximum length of a board as text, in bytes. A board has at most 100 cells; the rest is for separators.
 const MAX_TEXT: usize = 8 << 10;
 
 /// The fields of every route that reads a board.
 pub const BOARD_FIELDS: [&str; 5] = ["board", "goal", "rows", "cols", "encoding"];
 
-/// A goal with a name. `service::Tables::build_for_start` builds tables for each named goal.
+/// A goal with a name. `service::Tables::build_for_start` repeats this list, and builds the distance tables of each
+/// goal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NamedGoal {
-    /// `1 2 3/4 5 6/7 8 0`.
+    /// `1 2 3/4 5 6/7 8 0` on a 3×3 board.
     BlankLast,
-    /// `0 1 2/3 4 5/6 7 8`.
+    /// `0 1 2/3 4 5/6 7 8` on a 3×3 board.
     BlankFirst,
-    /// `1 2 3/8 0 4/7 6 5`.
+    /// `1 2 3/8 0 4/7 6 5` on a 3×3 board.
     Snail,
 }
 
@@ -45,7 +46,8 @@ struct WrittenBoard {
 }
 
 impl WrittenBoard {
-    /// Makes null entries unreadable: null stands for the blank, not for the position of a tile.
+    /// Marks the `null` entries of an array in a body as unreadable. In a list of tiles, `null` is the blank. A list of
+    /// positions has no such entry.
     fn forbid_null(&mut self, value: &Value) {
         if let Value::Body(Json::Array(cells)) = value {
             for (entry, cell) in self.raw.entries.iter_mut().zip(cells) {
@@ -62,7 +64,8 @@ enum Form {
     Text,
 }
 
-/// Reads the board and the goal. Returns `None` if either has an error or their sizes differ.
+/// Reads the board and the goal, in this order. Returns `None` if the board or the goal has an error, or if the sizes
+/// of board and goal differ.
 pub fn board_and_goal(fields: &mut FieldReader) -> Option<(Board, Board)> {
     let (board, goal) = written_board_and_goal(fields)?;
     if board.size() != goal.size() {
@@ -96,15 +99,16 @@ pub fn sides(fields: &mut FieldReader) -> Sides {
     Sides { rows: side("rows"), cols: side("cols") }
 }
 
-/// Reads a goal without a board, with its sides. The size is 3×3 by default, and square if only one side is given; a
-/// goal given as a board has its own size.
+/// Reads `goal`, `rows` and `cols` of a request without a board. The size is 3×3 by default, and square if only one
+/// side is given. A goal that is written as a board has its own size. Returns `None` if the goal cannot be read.
 pub fn goal_alone(fields: &mut FieldReader) -> Option<Board> {
     let sides = sides(fields);
     goal_of_sides(fields, sides, None)
 }
 
-/// Reads a goal as [`goal_alone`] does, and the board `from` where a walk starts. A goal without a size takes the size
-/// of `from`.
+/// Reads the goal, as [`goal_alone`] does, and the board `from`, where a walk starts. A goal without a size of its own
+/// has the size of `from`. Returns the goal and `from`. The goal is `None` if the goal cannot be read. `from` is `None`
+/// if the field is absent or has an error.
 pub fn goal_and_from(fields: &mut FieldReader) -> (Option<Board>, Option<Board>) {
     let sides = sides(fields);
     let from = fields.take("from").and_then(|value| board(fields, "from", &value, sides, Encoding::Tiles));
@@ -118,7 +122,8 @@ pub fn goal_and_from(fields: &mut FieldReader) -> (Option<Board>, Option<Board>)
     (goal, from)
 }
 
-/// Reads a goal. A named goal has the size `of_board`, or else these sides.
+/// Reads a goal. A named goal has the size `of_board`. If `of_board` is `None`, the goal has the size `sides`, with the
+/// defaults of [`goal_alone`].
 fn goal_of_sides(fields: &mut FieldReader, sides: Sides, of_board: Option<Size>) -> Option<Board> {
     let has_own_size = fields.has("goal") && !fields.is_choice::<NamedGoal>("goal");
     let side = sides.rows.or(sides.cols).unwrap_or(3);
@@ -132,8 +137,12 @@ fn goal_of_sides(fields: &mut FieldReader, sides: Sides, of_board: Option<Size>)
     Some(goal)
 }
 
-/// Reads `goal`, a name or a board. The default is blank-last. A named goal has the size of the board, so the result is
-/// `None` if the size of the board is unknown.
+/// Reads `goal`, which is a name or a board. Without the field, the goal is `blank_last`. Returns `None` if the goal
+/// has an error.
+///
+/// `size` is the size of the start board, if known. A named goal has this size, and is `None` if `size` is `None`. A
+/// goal as a flat list has the encoding `encoding` and the size `size`. If `size` is `None`, a flat list has the size
+/// `sides`.
 pub fn goal(fields: &mut FieldReader, size: Option<Size>, sides: Sides, encoding: Encoding) -> Option<Board> {
     let value = match fields.take("goal") {
         Some(value) => value,
@@ -157,7 +166,7 @@ pub fn goal(fields: &mut FieldReader, size: Option<Size>, sides: Sides, encoding
             return None;
         }
     }
-    // A flat goal has the size of the board.
+    // A flat goal has the size of the start board, if known.
     let sides = size.map_or(sides, |size| Sides { rows: Some(size.rows()), cols: Some(size.cols()) });
     board(fields, "goal", &value, sides, encoding)
 }
@@ -167,7 +176,7 @@ fn board(fields: &mut FieldReader, name: &str, value: &Value, sides: Sides, enco
     if encoding == Encoding::Positions && written.form == Form::Flat {
         written.forbid_null(value);
     }
-    // `encoding` applies to a flat goal only; a goal as rows or text always lists tiles.
+    // `encoding` applies to the field `board`, and to a goal as a flat list. A goal as rows or text always lists tiles.
     let encoding = if written.form == Form::Flat || name == "board" { encoding } else { Encoding::Tiles };
     // A goal as rows has its own size; `board_and_goal` compares this size with the size of the board.
     let has_own_size = name == "goal" && written.raw.row_lengths.is_some();
@@ -184,7 +193,7 @@ fn board(fields: &mut FieldReader, name: &str, value: &Value, sides: Sides, enco
     }
 }
 
-/// Recognizes the form of a board, and reads its entries.
+/// Recognizes the form of a board, and reads the entries. Returns `None` if the value has none of the forms.
 fn written(fields: &mut FieldReader, name: &str, value: &Value) -> Option<WrittenBoard> {
     let parsed;
     let json = match value {
@@ -263,8 +272,8 @@ fn entry(cell: &Json) -> Option<i64> {
     }
 }
 
-/// Reports a fault of a board. `value_kind` is the problem kind of the value; `json` is the value, unless the value is
-/// text.
+/// Adds the error of a fault in the board of the field `name`. `value_kind` is the kind of the error if an entry has a
+/// wrong type. `json` is the board as JSON, or `None` if the board is written as text.
 fn report_board_fault(
     fields: &mut FieldReader,
     name: &str,
@@ -274,7 +283,7 @@ fn report_board_fault(
 ) {
     let is_unreadable = matches!(fault, BoardFault::Entry(PermutationFault::Unreadable { .. }, _));
     let (kind, code) = match (fault, name) {
-        // An unreadable entry of an array has the wrong type; in text, the content is wrong.
+        // In an array, an unreadable entry is a value of a wrong type. In text, the board itself is wrong.
         _ if is_unreadable && written.form != Form::Text => (value_kind, "wrong-type"),
         (BoardFault::ShapeMismatch { .. }, "goal") => (ErrorKind::GoalMismatch, fault.code()),
         (BoardFault::Entry(PermutationFault::OutOfRange { .. } | PermutationFault::Missing { .. }, _), "goal") => {
@@ -295,7 +304,7 @@ fn report_board_fault(
         None => written.raw.explain(name, fault),
     };
     let detail = match (written.form, place) {
-        // The sentence names both positions.
+        // The sentence about a repeated tile names both positions.
         _ if matches!(fault, BoardFault::Entry(PermutationFault::Duplicate { .. }, _)) => sentence,
         (Form::Text, Some((_, Some((row, col))))) => format!("row {}, column {}: {sentence}", row + 1, col + 1),
         (Form::Text, Some((entry, None))) => format!("cell {}: {sentence}", entry + 1),
@@ -304,7 +313,8 @@ fn report_board_fault(
     fields.report(kind, FieldError::new(pointer, code, detail));
 }
 
-/// Returns the text of a cell, if the cell is a number in quotes.
+/// Returns the text of a cell if the cell is a string of one or two digits; otherwise `None`. `entry` is the index of
+/// the cell, and `place` is the row and the column if the board is written in rows. All count from 0.
 fn quoted_tile(json: &Json, (entry, place): (usize, Option<(usize, usize)>)) -> Option<&str> {
     let (list, at) = match (json, place) {
         (Json::Array(rows), Some((row, col))) => (rows.get(row)?, col),

@@ -11,7 +11,8 @@ const MOST_SEVERE_FIRST: [ErrorKind; 5] = [
     ErrorKind::UnsupportedCombination,
 ];
 
-/// Counts all errors, and keeps the first [`RowError::MAX_ERRORS`]. A hostile body has tens of thousands.
+/// The errors of a request. All errors are counted, but only the first [`RowError::MAX_ERRORS`] are kept, because a
+/// hostile body has tens of thousands of errors.
 #[derive(Debug, Default)]
 pub(crate) struct Errors {
     listed: Vec<(ErrorKind, FieldError)>,
@@ -28,10 +29,11 @@ impl Errors {
         }
     }
 
-    /// Adds the errors of the object at the pointer `at`. `kind` is the problem kind of the value that contains the
-    /// object.
+    /// Adds the errors of an object within the value of a field. `at` is the pointer of the object, which becomes the
+    /// start of each error's pointer. `kind` is the problem kind of an error in the value, and replaces
+    /// [`ErrorKind::InvalidRequest`].
     pub(crate) fn add_all_within(&mut self, at: &str, kind: ErrorKind, inner: Self) {
-        // An error in JSON inside a query is an error of a parameter.
+        // The object may be JSON in a query. Then an error in the object is an error of a parameter.
         let kind_of = |of| if of == ErrorKind::InvalidRequest { kind } else { of };
         if let Some(most_severe) = inner.most_severe {
             self.count(inner.count - inner.listed.len(), kind_of(most_severe));
@@ -52,7 +54,7 @@ impl Errors {
         }
     }
 
-    /// The problem of the most severe kind, with the kept errors; `None` without errors.
+    /// Returns one problem of the most severe kind, with the kept errors; `None` if there are no errors.
     pub(crate) fn into_problem(self) -> Option<RowError> {
         let most_severe = self.most_severe?;
         let detail = match self.listed.as_slice() {

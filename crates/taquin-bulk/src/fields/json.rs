@@ -16,9 +16,10 @@ pub enum Json {
     Null,
     /// `true` or `false`.
     Bool(bool),
-    /// A number without fraction or exponent, or one beyond the range of `i64`, which is clamped.
+    /// A number without fraction or exponent. A number beyond the range of `i64`, even with fraction or exponent, is
+    /// clamped to the range.
     Integer(i64),
-    /// A number with fraction or exponent.
+    /// A number with fraction or exponent, within the range of `i64`.
     Float(f64),
     /// A string.
     String(String),
@@ -28,15 +29,17 @@ pub enum Json {
     Object(Vec<(String, Json)>),
 }
 
-/// Maximum number of values in a document. A value takes some 50 bytes of memory and as little as two bytes of text, so
-/// the size of the text is no limit on the memory. The longest valid request, `/verify` with 50,000 tiles, fits.
+/// Maximum number of values in a document. A value takes some 50 bytes of memory, but as little as two bytes of text.
+/// So a limit on the text alone would allow too much memory. The longest valid request, `/verify` with 50,000 tiles,
+/// fits.
 const MAX_VALUES: usize = 1 << 16;
 
 impl Json {
     /// Parses one JSON document. Parsing stops at the first value beyond `MAX_VALUES`.
     ///
     /// # Errors
-    /// `malformed-json`, whose detail gives line and column and never quotes the input; or `content-too-large`.
+    /// `malformed-json` if the text is not JSON. The detail gives line and column, and never quotes the text.
+    /// `content-too-large` if the document has more than `MAX_VALUES` values.
     pub fn parse(text: &str) -> Result<Self, RowError> {
         Self::parse_part(text, |error| ("body", format!("line {}, column {}", error.line(), error.column())))
     }
@@ -44,12 +47,13 @@ impl Json {
     /// Parses one line of a body as a JSON document, as [`parse`](Self::parse) does.
     ///
     /// # Errors
-    /// Errors of [`parse`](Self::parse); the detail gives the column.
+    /// Errors of [`parse`](Self::parse), with the column alone in the detail.
     pub fn parse_line(text: &str) -> Result<Self, RowError> {
         Self::parse_part(text, |error| ("line", format!("column {}", error.column())))
     }
 
-    /// Parses one JSON document. `part` names the document and the position of an error.
+    /// Parses one JSON document. `part` returns the name of the document, such as `body`, and the position of an error
+    /// in words.
     fn parse_part(text: &str, part: impl Fn(&serde_json::Error) -> (&'static str, String)) -> Result<Self, RowError> {
         let left = Cell::new(MAX_VALUES);
         let mut deserializer = serde_json::Deserializer::from_str(text);
@@ -60,7 +64,7 @@ impl Json {
         })
     }
 
-    /// Describes the type in a sentence, such as "a string".
+    /// Returns the type in words, such as "a string".
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Null => "null",
@@ -106,7 +110,7 @@ fn too_many_values() -> RowError {
     RowError::new(ErrorKind::ContentTooLarge, detail)
 }
 
-/// Reads a value, and counts it against the number of values left.
+/// A reader of a value and of all values inside. The cell has the number of values that may still be read.
 #[derive(Clone, Copy)]
 struct JsonSeed<'l>(&'l Cell<usize>);
 

@@ -48,7 +48,7 @@ impl WrittenFields {
     }
 }
 
-/// The pointer of a field: `/limits/time_ms` for `limits.time_ms`.
+/// Returns the pointer (RFC 6901) of a field, such as `/limits/time_ms` for `limits.time_ms`.
 pub fn pointer(name: &str) -> String {
     let escaped = name.replace('~', "~0").replace('/', "~1").replace('.', "/");
     format!("/{escaped}")
@@ -56,8 +56,8 @@ pub fn pointer(name: &str) -> String {
 
 /// The fields of a request, with flattened names such as `limits.time_ms`, and the errors found so far.
 ///
-/// Reading a field never fails: the reader stores the error and continues. [`FieldReader::finish`] returns all errors
-/// at once.
+/// A method that reads a field does not fail. If the field has an error, the method stores the error and returns `None`
+/// or a default, as for an absent field. [`FieldReader::finish`] returns all errors at once.
 #[derive(Debug)]
 pub struct FieldReader {
     fields: Vec<Field>,
@@ -70,7 +70,8 @@ pub struct FieldReader {
 
 impl FieldReader {
     /// Collects the fields of a request. A field that is not in `known` is an error. A known field that is null counts
-    /// as absent. A repeated field is an error, unless all values are equal, or the field is a list in a query.
+    /// as absent. A field with several values is an error if the values differ. Only a list may have several query
+    /// parameters with different values.
     pub fn new(query: Vec<(String, String)>, body: Option<WrittenFields>, known: &[&str]) -> Self {
         let missing = match body {
             Some(_) => ErrorKind::InvalidRequest,
@@ -84,7 +85,7 @@ impl FieldReader {
             Some(WrittenFields::Text(text)) => fields.add("board".to_owned(), Value::Body(Json::String(text)), known),
             Some(WrittenFields::Json(Json::Object(members))) => fields.add_members("", members, known),
             Some(WrittenFields::Board(board)) => fields.add("board".to_owned(), Value::Body(Json::from(&board)), known),
-            // A board alone.
+            // The body is a board alone.
             Some(WrittenFields::Json(board)) => fields.add("board".to_owned(), Value::Body(board), known),
             None => {}
         }
@@ -103,7 +104,7 @@ impl FieldReader {
             let leads_to = |known: &&str| known.strip_prefix(&*name).is_some_and(|inner| inner.starts_with('.'));
             let is_group = !known.contains(&&*name) && known.iter().any(leads_to);
             match value {
-                // In a query a dot separates an object from its member; in a body it is part of a name.
+                // In a query, a dot separates an object from its member. In a body, a dot is part of a name.
                 _ if has_dot => {
                     let at = || {
                         let own = truncated(&name[prefix.len()..]).replace('~', "~0").replace('/', "~1");
@@ -168,7 +169,7 @@ impl FieldReader {
         });
     }
 
-    /// Removes a field and returns its value.
+    /// Removes a field, and returns the value; `None` if the field is absent. Reports a field whose values differ.
     pub fn take(&mut self, name: &str) -> Option<Value> {
         let field = self.remove(name)?;
         self.check(&field);
@@ -193,7 +194,7 @@ impl FieldReader {
         self.errors.add(kind, || error);
     }
 
-    /// Adds an error in the value of a field.
+    /// Adds an error in the value of the field `name`.
     pub fn reject(&mut self, value: &Value, name: &str, code: &'static str, detail: impl Into<String>) {
         self.report(value.kind(), FieldError::new(pointer(name), code, detail));
     }
@@ -203,7 +204,7 @@ impl FieldReader {
         self.report(self.missing, FieldError::new(pointer(name), "missing-field", detail));
     }
 
-    /// Returns true if the request has a field of this name.
+    /// Returns true if the request has a field of this name that is not read yet.
     pub fn has(&self, name: &str) -> bool {
         self.fields.iter().any(|field| field.name == name)
     }
@@ -213,13 +214,13 @@ impl FieldReader {
         self.objects.iter().any(|object| object == name)
     }
 
-    /// Returns true if the value of a field is a name of `C`.
+    /// Returns true if the value of a field is the name of a value of `C`.
     pub fn is_choice<C: Named>(&self, name: &str) -> bool {
         let field = self.fields.iter().find(|field| field.name == name);
         field.and_then(|field| field.value.as_str()).is_some_and(|word| C::from_name(word).is_some())
     }
 
-    /// Reads a name of `C`. The name `none` has the same meaning as an absent field.
+    /// Reads the name of a value of `C`. The parameter `none` may give a word that means the same as an absent field.
     pub fn choice<C: Named>(&mut self, name: &str, none: Option<&str>) -> Option<C> {
         let value = self.take(name)?;
         let Some(word) = value.as_str() else {
@@ -237,7 +238,8 @@ impl FieldReader {
         found
     }
 
-    /// Reads a list of names of `C`: an array in a body, or separated by commas in a query.
+    /// Reads a list of names of values of `C`. A body has an array, and a query has a text separated by commas. An
+    /// invalid entry is reported and left out.
     pub fn choices<C: Named>(&mut self, name: &str) -> Vec<C> {
         let mut found = Vec::new();
         for (at, entry) in self.list(name, "strings").unwrap_or_default().iter().enumerate() {
@@ -259,8 +261,8 @@ impl FieldReader {
         found
     }
 
-    /// Reads a list of at most `most` whole numbers within bounds, in the syntax of [`choices`](Self::choices).
-    /// Returns `None` if any entry has an error.
+    /// Reads a list of at most `most` whole numbers within bounds, in the syntax of [`choices`](Self::choices). Returns
+    /// `None` if the field is absent, or if any entry has an error.
     pub fn integers(&mut self, name: &str, bounds: RangeInclusive<i64>, most: usize) -> Option<Vec<i64>> {
         let entries = self.list(name, "whole numbers")?;
         if let Some(first) = entries.first().filter(|_| entries.len() > most) {
@@ -291,7 +293,8 @@ impl FieldReader {
         numbers.into_iter().collect()
     }
 
-    /// Reads the entries of a list: an array in a body; in a query separated by commas, in one or more parameters.
+    /// Reads the entries of a list. A body has an array. A query has texts separated by commas, in one or more
+    /// parameters. `of` names the type of the entries for an error message, such as `strings`.
     fn list(&mut self, name: &str, of: &str) -> Option<Vec<Value>> {
         let field = self.remove(name)?.joined();
         self.check(&field);
@@ -307,8 +310,8 @@ impl FieldReader {
         }
     }
 
-    /// Reads a list of 1 to `most` objects with the fields `known`. `read` reads each object. In a query the list is
-    /// written as JSON. The pointers of errors include the index in the list.
+    /// Reads a list of 1 to `most` objects with the fields `known`, and returns the results of `read`, which reads each
+    /// object. In a query, the list is written as JSON. The pointers of errors include the index in the list.
     pub fn objects<T>(
         &mut self,
         name: &str,
@@ -346,10 +349,11 @@ impl FieldReader {
         Some(objects)
     }
 
-    /// Returns the value read from the fields.
+    /// Returns the value `read`, if no field has an error.
     ///
     /// # Errors
-    /// One problem of the most severe kind, with all errors. Without an error and a value, `internal`, which is a bug.
+    /// One problem of the most severe kind, with at most [`RowError::MAX_ERRORS`] errors. The problem is `internal` if
+    /// there is no error and `read` is `None`, which is a bug.
     pub fn finish<T>(mut self, read: Option<T>) -> Result<T, RowError> {
         for field in std::mem::take(&mut self.fields) {
             self.check(&field);
@@ -362,7 +366,7 @@ impl FieldReader {
     }
 }
 
-/// Concatenates lists of names. `N` must be their total length.
+/// Concatenates lists of names. `N` must be the number of names in all lists.
 pub const fn concat<const N: usize>(lists: &[&[&'static str]]) -> [&'static str; N] {
     let (mut all, mut end, mut at) = ([""; N], 0, 0);
     while at < lists.len() {

@@ -5,10 +5,11 @@
 
 use taquin_solver::{Board, Size};
 
-/// Reads `[[…], …]` or `{"id": …, "board": [[…], …]}`, with the tiles as numbers. The optional id is an integer, or a
-/// string without escapes, and is returned as written.
+/// Reads `[[…], …]` or `{"id": …, "board": [[…], …]}`, with the tiles as numbers. The optional id is an integer without
+/// a sign, or a string without escapes.
 ///
-/// Returns `None` for any other line and for every invalid board.
+/// Returns the id and the board. The id is returned as written, and is `None` if the row has no id. The result is
+/// `None` for any other line and for every invalid board.
 pub(crate) fn plain_row(line: &[u8]) -> Option<(Option<&[u8]>, Board)> {
     let mut scanner = Scanner(line);
     if scanner.take("{").is_none() {
@@ -46,7 +47,7 @@ impl<'b> Scanner<'b> {
         Some(())
     }
 
-    /// Reads a tile: a JSON number without leading zeros.
+    /// Reads a tile, a JSON number of one or two digits.
     #[inline]
     fn number(&mut self) -> Option<i64> {
         self.skip_space();

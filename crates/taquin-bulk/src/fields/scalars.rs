@@ -20,7 +20,7 @@ pub const MAX_LIMIT: i64 = (1 << 53) - 1;
 const EXACT: RangeInclusive<i64> = -MAX_LIMIT..=MAX_LIMIT;
 
 impl FieldReader {
-    /// Reads a whole number within bounds.
+    /// Reads a whole number within `bounds`, which must not include negative numbers.
     pub fn integer(&mut self, name: &str, bounds: RangeInclusive<i64>) -> Option<u64> {
         let value = self.take(name)?;
         let Some(number) = value.as_integer() else {
@@ -35,7 +35,7 @@ impl FieldReader {
         u64::try_from(number).ok()
     }
 
-    /// Reads a boolean: `true` or `false`, in a query as words. An absent field is false.
+    /// Reads a boolean: `true` or `false`, which are words in a query. An absent field is false.
     pub fn flag(&mut self, name: &str) -> bool {
         let Some(value) = self.take(name) else { return false };
         match &value {
@@ -50,7 +50,7 @@ impl FieldReader {
         }
     }
 
-    /// Reads a number with at most two decimals within bounds, in hundredths.
+    /// Reads a number with at most two decimals, and returns the number in hundredths. `bounds` are in hundredths too.
     pub fn hundredths(&mut self, name: &str, bounds: RangeInclusive<u32>) -> Option<u32> {
         let value = self.take(name)?;
         let Some(number) = value.as_number() else {
@@ -70,7 +70,8 @@ impl FieldReader {
         Some(hundredths as u32)
     }
 
-    /// Reads a text with `parse`, whose error is the code and detail.
+    /// Reads a text, and converts the text with `parse`. An error of `parse` has the code and the detail of the field's
+    /// error.
     pub fn parsed<T>(
         &mut self,
         name: &str,
@@ -82,7 +83,7 @@ impl FieldReader {
         self.parse(name, &value, text, parse)
     }
 
-    /// Reads a text with `parse`, as [`parsed`](Self::parsed) does. In a body, a number stands for its decimal digits.
+    /// Reads a text, as [`parsed`](Self::parsed) does, or a number. `parse` gets a number in a body as decimal digits.
     pub fn parsed_text_or_number<T>(
         &mut self,
         name: &str,
@@ -119,7 +120,7 @@ impl FieldReader {
     }
 }
 
-/// Reads [`LIMIT_FIELDS`].
+/// Reads the limits of a search, which are the fields [`LIMIT_FIELDS`].
 pub fn limits(fields: &mut FieldReader) -> RequestedLimits {
     RequestedLimits {
         time: fields.integer("limits.time_ms", 1..=MAX_LIMIT).map(Duration::from_millis),

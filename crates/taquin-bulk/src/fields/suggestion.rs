@@ -5,28 +5,31 @@ use taquin_solver::Named;
 use super::aliases::{FIELD_ALIASES, VALUE_ALIASES};
 use super::value::quoted;
 
-/// Maximum length of a compared text. Longer texts are not typing errors, and the comparison takes quadratic time.
+/// Maximum length of a compared text, in characters or bytes. A longer text is no typing error, and the comparison
+/// takes quadratic time.
 const MAX_LENGTH: usize = 40;
 
-/// Minimum similarity of a suggested name.
+/// The similarity, from 0 to 1, that a suggested name must exceed.
 const MIN_LIKENESS: f64 = 0.8;
 
 /// Words that may follow a name without changing the meaning.
 const SUFFIXES: [&str; 4] = ["search", "distance", "heuristic", "algorithm"];
 
-/// Describes a word that is not a value of a field, with its values.
+/// Returns the error message for the text `word` in the field `name`, whose valid values are `words`.
 pub(crate) fn unknown_choice(name: &str, word: &str, words: &[&str]) -> String {
     let hint = similar_value(word, words).map_or_else(|| ".".to_owned(), hint);
     format!("{} is not a value of `{name}`{hint} The values are {}", quoted(word), words.join(", "))
 }
 
-/// Returns `: did you mean …?` with the name of `C` that a word may stand for, or an empty text without such a name.
+/// Returns `: did you mean …?` with the value of `C` for which `word` may stand. Returns an empty text if there is no
+/// such value.
 pub fn did_you_mean<C: Named>(word: &str) -> String {
     let words: Vec<&str> = C::ALL.iter().map(|value| value.name()).collect();
     similar_value(word, &words).map(hint).unwrap_or_default()
 }
 
-/// Returns `: did you mean …?` with the field that a name may stand for, or `None` without such a field.
+/// Returns `: did you mean …?` with the field of `known` for which `name` may stand. Returns `None` if there is no such
+/// field.
 pub(crate) fn similar_field(name: &str, known: &[&str]) -> Option<String> {
     // Aliases of an object's members are listed without the name of the object.
     let (prefix, member) = name.rfind('.').map_or(("", name), |dot| name.split_at(dot + 1));
@@ -51,7 +54,7 @@ fn find<'w>(words: &[&'w str], word: &str) -> Option<&'w str> {
     words.iter().find(|known| **known == word).copied()
 }
 
-/// Finds the name of which `written` is another spelling.
+/// Finds the word of which `written` is another spelling.
 fn same<'w>(written: &str, words: &[&'w str]) -> Option<&'w str> {
     let written = letters(written);
     let find =
@@ -59,7 +62,7 @@ fn same<'w>(written: &str, words: &[&'w str]) -> Option<&'w str> {
     find(|text| text).or_else(|| find(without_suffix))
 }
 
-/// Returns the names for which an alias stands.
+/// Returns the names for which an alias stands. Returns no names if `written` is not an alias.
 fn aliased(written: &str, aliases: &[(&str, &'static [&'static str])]) -> &'static [&'static str] {
     let written = letters(written);
     let find = |text: &str| aliases.iter().find(|(alias, _)| *alias == text).map(|(_, names)| *names);
@@ -73,7 +76,8 @@ fn most_like<'w>(written: &str, words: &[&'w str]) -> Option<&'w str> {
     close.filter(|(likeness, _)| *likeness > MIN_LIKENESS).max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, word)| word)
 }
 
-/// The letters and digits of the beginning of a text, in lower case, with `*` as `star` and `+` as `plus`.
+/// Returns the letters and digits among the first `MAX_LENGTH` characters of a text, in lower case. `*` becomes `star`,
+/// and `+` becomes `plus`.
 fn letters(text: &str) -> String {
     let mut letters = String::new();
     for char in text.chars().take(MAX_LENGTH) {

@@ -21,7 +21,7 @@ impl Value {
         }
     }
 
-    /// Describes the value in a sentence.
+    /// Describes the value for an error message: a text of a query in quotes, or the type of a JSON value.
     pub fn described(&self) -> String {
         match self {
             Self::Query(text) if text.is_empty() => "an empty text".to_owned(),
@@ -30,7 +30,7 @@ impl Value {
         }
     }
 
-    /// The JSON value; a query text is parsed. `None` if the text is not valid JSON.
+    /// Returns the value as JSON. A text of a query is parsed; `None` if the text is not valid JSON.
     pub fn to_json(&self) -> Option<Json> {
         match self {
             Self::Query(text) => Json::parse(text).ok(),
@@ -38,8 +38,8 @@ impl Value {
         }
     }
 
-    /// Returns true if this value equals a value in the body. A value in a query does if its text stands for the value
-    /// in the body.
+    /// Returns true if this value equals the value `body`. A text of a query equals `body` if the text stands for
+    /// `body`, as `1,2` stands for `[1, 2]`.
     pub fn agrees_with(&self, body: &Json) -> bool {
         match self {
             Self::Query(text) => stands_for(text, body),
@@ -81,9 +81,10 @@ pub(crate) struct Field {
     pub(crate) name: String,
     /// The first value.
     pub(crate) value: Value,
-    /// Further values in the query. A list consists of all of them; for other fields they must be equal to the first.
+    /// The values of further query parameters with this name. A list has the entries of all its parameters. For any
+    /// other field, all values must be equal.
     pub(crate) further: Vec<String>,
-    /// The value in the body, if the query has a value too. Both values must be equal.
+    /// The value in the body, if the query also has the field. Both values must be equal.
     pub(crate) in_body: Option<Json>,
 }
 
@@ -95,7 +96,7 @@ impl Field {
             || self.in_body.as_ref().is_some_and(differs_from_body)
     }
 
-    /// Joins the values of all query parameters of this name into one list.
+    /// Joins the values of all query parameters of this field into one value, a list separated by commas.
     pub(crate) fn joined(self) -> Self {
         match self.value {
             Value::Query(first) if !self.further.is_empty() => {
@@ -108,8 +109,8 @@ impl Field {
     }
 }
 
-/// Returns true if the text of a query parameter stands for this value: a string as it is, any other value as JSON, and
-/// a list also as entries separated by commas.
+/// Returns true if the text of a query parameter stands for a JSON value. A string stands for itself. Any other value
+/// is written as JSON. A list may also be written as entries separated by commas.
 fn stands_for(text: &str, json: &Json) -> bool {
     match json {
         Json::String(string) => text == string,
@@ -124,12 +125,12 @@ fn stands_for(text: &str, json: &Json) -> bool {
     }
 }
 
-/// Quotes an unknown name or value in a sentence: escaped, and truncated with [`truncated`].
+/// Quotes a text of a client for an error message. The text is truncated with [`truncated`], and escaped.
 pub(crate) fn quoted(text: &str) -> String {
     format!("`{}`", truncated(text).escape_debug())
 }
 
-/// Truncates an unknown name or value for an error message.
+/// Truncates a text of a client to 40 characters, for an error message.
 pub(crate) fn truncated(text: &str) -> String {
     text.chars().take(40).collect()
 }

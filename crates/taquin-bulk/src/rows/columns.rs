@@ -13,13 +13,13 @@ pub enum CsvInput {
     /// No header: each line is a board, as tiles or as text in one field.
     #[default]
     Boards,
-    /// A header: the index of each column that is read.
+    /// A header, with the index of each column that is read, from 0.
     Columns {
-        /// Column of the id.
+        /// Column of the id; `None` if the header has no such column.
         id: Option<usize>,
         /// One column with the board as text, or the columns of all cells, in order.
         board: Vec<usize>,
-        /// Number of columns.
+        /// Number of columns in the header.
         count: usize,
     },
 }
@@ -32,13 +32,13 @@ pub(crate) struct CsvRow {
 }
 
 impl CsvInput {
-    /// Reads the first line. Returns `None` if the line is a board, not a header.
+    /// Reads the first line of a CSV file. Returns `None` if the line is a board, not a header.
     ///
     /// A header has a column `board`, or columns `0`, `1` and so on for the cells, and optionally a column `id`. Other
     /// columns are ignored. The line `0,1,2,…` is a header, not a board.
     ///
     /// # Errors
-    /// The reason why a header has no columns of boards.
+    /// The reason why a header names no board, or why the line is not one row.
     pub fn of_first_line(line: &[u8]) -> Result<Option<Self>, String> {
         let names: Vec<String> = fields(without_mark(line))?.iter().map(|name| name.trim().to_lowercase()).collect();
         // Of columns with equal names, the first column counts.
@@ -58,7 +58,7 @@ impl CsvInput {
         Ok(Some(Self::Columns { id: find("id"), board, count: names.len() }))
     }
 
-    /// Reads a line.
+    /// Splits a line into the id and the board.
     ///
     /// # Errors
     /// The reason why the line is not a row.
@@ -79,7 +79,7 @@ impl CsvInput {
     }
 }
 
-/// Returns true for a word of two letters or more, which no board contains. A cell may be `x` or `_`.
+/// Returns true if a field has at least two letters. A field of a board has at most one letter, `x` for the blank.
 fn is_name(field: &str) -> bool {
     field.chars().filter(|c| c.is_alphabetic()).count() > 1
 }
@@ -90,12 +90,12 @@ pub(crate) fn without_mark(line: &[u8]) -> &[u8] {
 }
 
 thread_local! {
-    /// Reused for all lines: a new reader computes its state transitions, which takes nine tenths of the time of a 3×3
-    /// board.
+    /// The CSV reader of the thread, which all lines use. A new reader would compute its state transitions, which takes
+    /// nine tenths of the time for a line with a 3×3 board.
     static READER: RefCell<Reader> = RefCell::new(Reader::new());
 }
 
-/// Splits a line into fields (RFC 4180). An unclosed quote ends with the line.
+/// Splits a line into fields (RFC 4180). A field with an opening quote and no closing quote ends with the line.
 ///
 /// # Errors
 /// The reason why the line is not one row.
@@ -113,7 +113,7 @@ fn fields_by(reader: &mut Reader, line: &[u8]) -> Result<Vec<String>, String> {
         let (result, nin, nout, nend) = reader.read_record(&line[read..], &mut text[written..], &mut ends[ended..]);
         (read, written, ended) = (read + nin, written + nout, ended + nend);
         match result {
-            // An empty input ends the record.
+            // The next call has an empty input, which ends the record.
             ReadRecordResult::InputEmpty => {}
             _ => break,
         }

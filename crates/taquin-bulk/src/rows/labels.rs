@@ -8,7 +8,7 @@ use crate::part::Row;
 
 use crate::row_error::{ErrorKind, RowError};
 
-/// Formats rows of a recipe or of a job as lines of CSV or JSON.
+/// A formatter of rows of a recipe or of a job, as lines of CSV or JSON.
 #[derive(Clone, Copy, Debug)]
 pub struct LabelLines {
     is_csv: bool,
@@ -16,12 +16,12 @@ pub struct LabelLines {
 }
 
 impl LabelLines {
-    /// Creates a formatter of CSV or JSON.
+    /// Creates a formatter of CSV if `is_csv` is true, otherwise of JSON.
     pub fn new(size: Size, want: Want, limits: RequestedLimits, is_csv: bool) -> Self {
         Self { is_csv, columns: Self::columns(size, want, limits) }
     }
 
-    /// The columns of a CSV file, with lower bounds if lengths may be unproven.
+    /// Returns the columns of a CSV file. The file has lower bounds if the lengths may be unproven.
     pub fn columns(size: Size, want: Want, limits: RequestedLimits) -> CsvColumns {
         // Without limits, lengths are proven up to 16 cells.
         let is_proven = Want::Next.serves(size) && limits == RequestedLimits::default();
@@ -33,14 +33,15 @@ impl LabelLines {
         self.is_csv
     }
 
-    /// Appends the header, if the format has one.
+    /// Appends the header of CSV to `out`. JSON has no header.
     pub fn header(&self, out: &mut Vec<u8>) {
         if self.is_csv {
             self.columns.header(out);
         }
     }
 
-    /// Appends the line of a row. An invalid row of an input has no board.
+    /// Appends the line of a row to `out`. `index` is the index of the row, from 0. `board` is `None` for an invalid
+    /// row of an input.
     pub fn write(&self, index: u64, board: Option<&Board>, row: &Row, out: &mut Vec<u8>) {
         if self.is_csv {
             return self.columns.line(board, row.label(), out);

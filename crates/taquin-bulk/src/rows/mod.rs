@@ -1,4 +1,4 @@
-//! Rows of a batch: boards as lines of JSON or CSV, and labels as lines of JSON.
+//! Rows of a batch: boards as lines of JSON or CSV, and labels as lines of JSON or CSV.
 //!
 //! A row is a line. Blank lines are skipped. An invalid line is a row with a problem, and does not affect later rows.
 

@@ -7,12 +7,12 @@ use crate::label::{RequestedLimits, Want};
 use crate::fields::{FieldReader, Json, LIMIT_FIELDS, NamedGoal, concat, goal, limits, sides};
 use crate::row_error::RowError;
 
-/// The goal of rows without a goal.
+/// The goal of the rows that name no goal.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum RowGoal {
     /// A named goal, for boards of any size.
     Named(NamedGoal),
-    /// A board, for boards of the same size.
+    /// A goal board, which fits only boards of the same size.
     Board(Board),
 }
 
@@ -39,14 +39,14 @@ impl RowGoal {
     }
 }
 
-/// Kind and limits of the labels, and how rows are read.
+/// Options of all rows: kind and limits of the labels, and how to read boards.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RowOptions {
     /// Kind of the labels.
     pub want: Want,
-    /// The goal of rows without a goal.
+    /// The goal of the rows that name no goal.
     pub goal: RowGoal,
-    /// Sides of boards in flat lists that are not square.
+    /// Sides of the boards. A flat list without sides must be square.
     pub sides: Sides,
     /// Encoding of boards in flat lists.
     pub encoding: Encoding,
@@ -88,7 +88,7 @@ impl RowOptions {
         Ok(Self { want, goal, sides, encoding, limits })
     }
 
-    /// The goal of rows without a goal, as text.
+    /// Returns the field `goal` as text: the name, or the board.
     pub fn goal_text(&self) -> String {
         match self.goal {
             RowGoal::Named(named) => named.name().to_owned(),
@@ -96,7 +96,7 @@ impl RowOptions {
         }
     }
 
-    /// Default members of a row.
+    /// Returns the members that the options add to a row without these members.
     pub(crate) fn defaults(&self) -> Vec<(&'static str, Json)> {
         let Self { sides, encoding, .. } = self;
         let side = |name, side: Option<usize>| side.map(|side| (name, Json::Integer(side as i64)));
@@ -105,7 +105,8 @@ impl RowOptions {
         [Some(goal), side("rows", sides.rows), side("cols", sides.cols), encoding].into_iter().flatten().collect()
     }
 
-    /// The puzzle of a board given in rows of tiles; `None` if the general reader must apply the options.
+    /// Returns the puzzle of a board that was written as rows of tiles. Returns `None` if the options do not fit such a
+    /// board, so that the general reader must read the row.
     pub(crate) fn puzzle(&self, board: Board) -> Option<Result<Puzzle, PuzzleError>> {
         let goal = self.goal.on(board.size())?;
         let fits = self.encoding == Encoding::Tiles && self.sides.agree_with(board.size());

@@ -30,7 +30,8 @@ impl RowFormat {
     /// The media types of lines, as a list for a header.
     pub const MEDIA_TYPES: &str = "application/x-ndjson, application/jsonl, text/csv";
 
-    /// Returns the format of a media type, given in lower case.
+    /// Returns the format of a media type, which must be in lower case and without parameters. Returns `None` for any
+    /// other media type.
     pub fn of_media_type(essence: &str) -> Option<Self> {
         match essence {
             "application/x-ndjson" | "application/ndjson" | "application/jsonl" | "application/x-jsonlines" => {
@@ -45,22 +46,22 @@ impl RowFormat {
 /// A parsed row: the id, and the puzzle or the error.
 #[derive(Clone, Debug)]
 pub struct InputRow<'l> {
-    /// A string or an integer, as JSON.
+    /// The id as JSON, a string or an integer. `None` if the row has no id, or if the id is invalid.
     pub id: Option<Cow<'l, [u8]>>,
     /// The puzzle, or the error of the row.
     pub puzzle: Result<Puzzle, Box<RowError>>,
 }
 
-/// Reads the rows of one batch.
+/// A reader of the rows of one batch.
 #[derive(Clone, Debug)]
 pub struct RowReader {
     options: RowOptions,
     format: RowFormat,
-    /// Default members of a row.
+    /// The members that the options add to a row without these members.
     defaults: Vec<(&'static str, Json)>,
 }
 
-/// The id and the members of a line.
+/// The id of a line, as JSON, and all members of the line.
 type Fields = (Option<Vec<u8>>, Vec<(String, Json)>);
 
 impl RowReader {
@@ -70,10 +71,10 @@ impl RowReader {
         Self { options, format, defaults }
     }
 
-    /// Creates a reader from the first line, and returns whether the first line is a header.
+    /// Creates a reader for an input with the first line `first`. Also returns whether this line is a header.
     ///
     /// # Errors
-    /// The problem of a header, and `content-too-large` if the first line of CSV exceeds the limit.
+    /// The problem of a header, and `content-too-large` if the first line of CSV exceeds [`MAX_LINE`].
     pub fn begin(options: RowOptions, format: &RowFormat, first: &[u8]) -> Result<(Self, bool), RowError> {
         match format {
             RowFormat::Csv(_) => {
@@ -97,7 +98,7 @@ impl RowReader {
         self.read_plain(line).unwrap_or_else(|| self.read_any(line))
     }
 
-    /// Reads a row in its most frequent form.
+    /// Reads a row in its most frequent form. Returns `None` if the general reader must read the row.
     fn read_plain<'l>(&self, line: &'l [u8]) -> Option<InputRow<'l>> {
         let (id, board) = if self.format == RowFormat::Json { plain_row(line)? } else { return None };
         let puzzle = self.options.puzzle(board)?.map_err(|error| RowError::from(error).into());
@@ -114,14 +115,14 @@ impl RowReader {
         }
     }
 
-    /// Returns only the id that [`read`](Self::read) would return.
+    /// Returns the id that [`read`](Self::read) would return.
     pub fn id<'l>(&self, line: &'l [u8]) -> Option<Cow<'l, [u8]>> {
-        // Most boards without an id are arrays.
+        // An array has no id, and most boards without an id are arrays.
         let is_array = self.format == RowFormat::Json && line.first() == Some(&b'[');
         if is_array { None } else { self.read(line).id }
     }
 
-    /// The id and the members of a line.
+    /// Splits a line into the id and the members.
     fn fields(&self, line: &[u8]) -> Result<Fields, RowError> {
         check_length(line, "line")?;
         let not_utf8 = |error: std::str::Utf8Error| {
@@ -150,7 +151,7 @@ impl RowReader {
         }
     }
 
-    /// The puzzle of an object.
+    /// Reads the puzzle from the members of a row and from the defaults.
     fn puzzle(&self, mut members: Vec<(String, Json)>) -> Result<Puzzle, RowError> {
         for (name, value) in &self.defaults {
             // Null counts as absent.
@@ -196,7 +197,7 @@ pub fn read_rows(text: &[u8], is_csv: bool) -> Vec<Result<Puzzle, Box<RowError>>
     lines.filter(|line| !RowReader::is_blank(line)).map(row).collect()
 }
 
-/// The id among the members of a row, as JSON.
+/// Returns the id among the members of a row, as JSON; `None` if the id is absent or invalid.
 fn id_among(members: &[(String, Json)]) -> Option<Vec<u8>> {
     members.iter().find(|(name, _)| name == "id").and_then(|(_, id)| id_json(id))
 }
@@ -204,7 +205,7 @@ fn id_among(members: &[(String, Json)]) -> Option<Vec<u8>> {
 /// Converts a valid id to JSON; `None` if the id is invalid.
 fn id_json(id: &Json) -> Option<Vec<u8>> {
     match id {
-        // The parser clamps integers beyond the range to its ends.
+        // The parser clamps an integer beyond the range of `i64` to an end of the range, so the ends are invalid.
         Json::Integer(id) if !matches!(*id, i64::MIN | i64::MAX) => Some(id.to_string().into_bytes()),
         Json::String(id) if id.len() <= MAX_ID => serde_json::to_vec(id).ok(),
         _ => None,

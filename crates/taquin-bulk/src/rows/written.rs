@@ -9,7 +9,8 @@ use crate::lines::label_json;
 
 use crate::row_error::{ErrorKind, FieldError, RowError};
 
-/// Appends the line of a row: its line number and id, and its label or its problem.
+/// Appends a row to `out` as a line of JSON: the line number, from 1, the id, and the label or the problem. `id` is
+/// JSON. `want` is the kind of the label.
 pub fn row_json(line: u64, id: Option<&[u8]>, row: Result<&Label, &RowError>, want: Want, out: &mut Vec<u8>) {
     let _ = write!(out, "{{\"line\":{line},");
     if let Some(id) = id {
@@ -27,7 +28,8 @@ pub fn row_json(line: u64, id: Option<&[u8]>, row: Result<&Label, &RowError>, wa
     out.extend_from_slice(b"}\n");
 }
 
-/// The line of an invalid row of a stored input: the output of [`row_json`] with the member `index` in front.
+/// Returns the line of an invalid row of a stored input: the output of [`row_json`] with the member `index` in front.
+/// `index` is the index of the row in the stored input, from 0.
 pub fn stored_problem(index: u64, line: u64, id: Option<&[u8]>, problem: &RowError) -> Vec<u8> {
     let mut out = format!("{{\"index\":{index},").into_bytes();
     let mut row = Vec::new();
