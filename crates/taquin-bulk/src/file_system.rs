@@ -9,18 +9,18 @@ use rustix::fs::OFlags;
 
 use crate::files::invalid;
 
-/// Opens a regular file with these options. Other kinds of files are rejected: a pipe would block, a device has no end,
-/// and a link may lead anywhere.
+/// Opens a regular file with these options. Rejects other kinds of files, because a pipe would block, a device has no
+/// end, and a link may lead anywhere.
 ///
 /// # Errors
 /// Errors of the file system, and [`ErrorKind::InvalidData`] for other kinds of files.
 pub fn open_regular(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
-    // Opening a device may have side effects, so look first.
+    // Opening a device may have side effects, so the kind of the file is checked first.
     match if_found(fs::symlink_metadata(path))? {
         Some(data) if !data.is_file() => return Err(irregular()),
         _ => {}
     }
-    // The file may have been replaced since the look.
+    // Another process may have replaced the file since the check.
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let file = options.custom_flags(flags.bits().cast_signed()).open(path)?;
     if file.metadata()?.is_file() { Ok(file) } else { Err(irregular()) }
@@ -30,7 +30,7 @@ pub(crate) fn irregular() -> io::Error {
     invalid("it is not a regular file")
 }
 
-/// Returns true if both belong to the same file.
+/// Returns true if both values are the metadata of one file.
 pub fn is_same_file(one: &Metadata, other: &Metadata) -> bool {
     (one.dev(), one.ino()) == (other.dev(), other.ino())
 }

@@ -5,21 +5,22 @@ use std::io::{self, BufRead, Write};
 use std::path::PathBuf;
 use std::time::SystemTime;
 
-/// Storage for the files of a job. Any number of processes may use it at once.
+/// Storage for the files of a job. Any number of processes may use the storage at once.
 ///
 /// The methods block until the storage has responded.
 pub trait Files: fmt::Debug + Send + Sync {
     /// Path or URL of a file, for messages. The empty name stands for the whole storage.
     fn path_of(&self, name: &str) -> PathBuf;
 
-    /// Creates the folder of this name and missing parent folders. A file needs the folder of its name.
+    /// Creates the folder `name` and missing parent folders. A folder must exist before a file is created in the
+    /// folder.
     ///
     /// # Errors
     /// Errors of the storage.
     fn create_folder(&self, name: &str) -> io::Result<()>;
 
-    /// Creates a file with the content that `write` writes, unless a file of this name exists. In either case the file
-    /// is durable.
+    /// Creates a file with the content that `write` writes, unless a file of this name exists. In both cases, the file
+    /// is durable when the method returns.
     ///
     /// # Errors
     /// Errors of the storage and of `write`. The name then has no file, the previous file, or the complete new file.
@@ -65,14 +66,15 @@ pub trait Files: fmt::Debug + Send + Sync {
     /// Errors of the storage.
     fn length(&self, name: &str) -> io::Result<Option<u64>>;
 
-    /// Calls `visit` with the name of each file in a folder that is greater than `after`, in any order. The names are
-    /// relative to the folder. A missing folder has no files.
+    /// Calls `visit` with the names of the files in a folder, in any order. Omits each name that is not greater than
+    /// `after`, compared by bytes. The names are relative to the folder. A missing folder has no files.
     ///
     /// # Errors
     /// Errors of the storage.
     fn list_after(&self, folder: &str, after: &str, visit: &mut dyn FnMut(&str)) -> io::Result<()>;
 
-    /// Calls `visit` with the name of each file in a folder, as [`list_after`](Self::list_after).
+    /// Calls `visit` with the name of each file in a folder, in any order. The names are relative to the folder. A
+    /// missing folder has no files.
     ///
     /// # Errors
     /// Errors of the storage.
@@ -109,7 +111,7 @@ pub trait Files: fmt::Debug + Send + Sync {
     fn clean(&self, folder: &str) -> io::Result<()>;
 }
 
-/// Maximum size of a descriptive file in bytes, such as `spec.json`.
+/// Maximum size in bytes of a file that [`Files::get`] reads, such as `spec.json`.
 pub const SMALL_FILE: u64 = 1 << 20;
 
 /// Creates the error of a file with invalid content.
@@ -122,7 +124,7 @@ pub fn too_long(most: u64) -> io::Error {
     invalid(format!("the file has more than {most} bytes, the most of its kind"))
 }
 
-/// Writes the content of a file.
+/// Function that writes the content of a file.
 pub type WriteFile<'w> = dyn FnMut(&mut dyn Write) -> io::Result<()> + 'w;
 
 /// Result of creating a file.

@@ -18,13 +18,13 @@ pub struct InputRecord {
     goal: Board,
     count: u64,
     digest: [u8; 32],
-    /// SHA-256 of the list of the digests of all files.
+    /// SHA-256 of the list of the digests of all files of the input.
     sums: [u8; 32],
-    /// Problems are stored for invalid rows before this index.
+    /// Index of a row, from 0. The problems of all invalid rows before this index are stored.
     problems_before: u64,
 }
 
-/// Rows of a part of an input. The last part has the rest.
+/// Number of rows of a part of an input. The last part has the remaining rows.
 pub const INPUT_PART_ROWS: u64 = 1 << 16;
 
 const MAGIC: &[u8; 8] = b"TAQINPT1";
@@ -57,24 +57,25 @@ impl fmt::Display for InputPartError {
 impl std::error::Error for InputPartError {}
 
 impl InputRecord {
-    /// Creates the record of an input: the goal of all boards, their number, the SHA-256 of their bytes, and the
-    /// SHA-256 of the list of its files.
+    /// Creates the record of an input. `goal` is the goal of all boards, and `count` is the number of rows. `digest` is
+    /// the SHA-256 of the packed boards, and `sums` is the SHA-256 of the list of the files' digests.
     pub(crate) fn new(goal: Board, count: u64, digest: [u8; 32], sums: [u8; 32]) -> Self {
         Self { goal, count, digest, sums, problems_before: count }
     }
 
-    /// Sets the index from which problems are not stored.
+    /// Sets the index of a row before which the problems of all invalid rows are stored. An index beyond the last row
+    /// stands for the number of rows.
     #[must_use]
     pub fn with_problems_before(self, row: u64) -> Self {
         Self { problems_before: row.min(self.count), ..self }
     }
 
-    /// Problems are stored for invalid rows before this index.
+    /// Index of a row, from 0. The problems of all invalid rows before this index are stored.
     pub fn problems_before(&self) -> u64 {
         self.problems_before
     }
 
-    /// Returns true if another input has the same boards.
+    /// Returns true if another input has the same rows and the same goal.
     pub(crate) fn has_same_rows(&self, other: &Self) -> bool {
         (self.goal, self.count, self.digest) == (other.goal, other.count, other.digest)
     }
@@ -89,12 +90,12 @@ impl InputRecord {
         self.count
     }
 
-    /// SHA-256 of the bytes of all boards.
+    /// SHA-256 of the packed bytes of all rows.
     pub fn digest(&self) -> &[u8; 32] {
         &self.digest
     }
 
-    /// SHA-256 of the list of the digests of all files.
+    /// SHA-256 of the list of the digests of all files of the input.
     pub fn sums(&self) -> &[u8; 32] {
         &self.sums
     }
@@ -110,7 +111,8 @@ impl InputRecord {
     /// Creates a reader of rows.
     ///
     /// # Errors
-    /// Errors of the files, and [`ErrorKind::InvalidData`] if the list of the files is damaged.
+    /// Errors of the files, [`ErrorKind::InvalidData`] if the list of the files is damaged, and [`ErrorKind::NotFound`]
+    /// if the list is missing.
     pub(crate) fn reader<'r>(&'r self, files: &'r dyn Files) -> io::Result<InputReader<'r>> {
         let sums = InputSums::read(files, self.most_files(), &self.sums)?;
         Ok(InputReader { record: self, codec: BoardCodec::new(self.goal), files, sums })
@@ -126,13 +128,13 @@ pub(crate) struct InputReader<'r> {
 }
 
 impl InputReader<'_> {
-    /// Reads rows. An invalid row is `None`.
+    /// Reads the rows with these indices. An invalid row is `None`.
     ///
     /// # Errors
     /// Errors of the files, and [`InputPartError`] as [`ErrorKind::InvalidData`]. Each error names its file.
     ///
     /// # Panics
-    /// If the input has fewer rows.
+    /// If the range ends after the last row of the input.
     pub(crate) fn read(&self, rows: Range<u64>) -> io::Result<InputBoards> {
         assert!(rows.end <= self.record.count, "the input has {} rows", self.record.count);
         let size = self.codec.board_bytes();
@@ -148,7 +150,7 @@ impl InputReader<'_> {
         Ok(InputBoards { codec: self.codec, bytes, next: 0 })
     }
 
-    /// Reads and checks the parts with these rows.
+    /// Reads and checks the parts that contain these rows.
     ///
     /// # Errors
     /// Errors of [`read`](Self::read).
@@ -175,7 +177,7 @@ fn most_bytes(codec: &BoardCodec) -> u64 {
     HEADER_BYTES as u64 + INPUT_PART_ROWS * codec.board_bytes() as u64
 }
 
-/// Iterator over rows of an input, which unpacks each board when it is reached.
+/// Iterator over rows of an input. Each call of `next` unpacks one board. An invalid row is `None`.
 #[derive(Debug)]
 pub struct InputBoards {
     codec: BoardCodec,
@@ -195,7 +197,7 @@ impl Iterator for InputBoards {
     }
 }
 
-/// Writes the parts of an input. An existing part must have the same bytes.
+/// Writer of the parts of an input. An existing part must have the bytes that the writer would store.
 #[derive(Debug)]
 pub struct InputWriter {
     files: Arc<dyn Files>,
@@ -217,7 +219,7 @@ impl InputWriter {
         Ok(Self { files, codec, part: Vec::new(), count: 0, digest: Sha256::new(), sums: InputSums::default() })
     }
 
-    /// Number of rows written so far.
+    /// Number of rows pushed so far, including invalid rows.
     pub fn count(&self) -> u64 {
         self.count
     }
@@ -235,7 +237,8 @@ impl InputWriter {
         if self.count.is_multiple_of(INPUT_PART_ROWS) { self.put() } else { Ok(()) }
     }
 
-    /// Stores the last part, and then the list of all files of the input, including the files of `problems`.
+    /// Stores the last part, the last file of `problems`, and then the list of all files of the input. Returns the
+    /// record of the input.
     ///
     /// # Errors
     /// Errors of [`push`](Self::push).
@@ -278,7 +281,8 @@ fn encode(codec: &BoardCodec, first: u64, boards: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Checks a part of an input, and returns its packed boards.
+/// Checks a part of an input, and returns the packed boards of the part. `first` is the index of the part's first row
+/// in the input.
 ///
 /// # Errors
 /// See [`InputPartError`].

@@ -21,16 +21,16 @@ const SEPARATOR: &str = "  ";
 /// Maximum bytes of a line of the list.
 const LINE: u64 = 128;
 
-/// Digests of the files of an input, by name in the folder of the input.
+/// SHA-256 of each file of an input, by the file's name in the folder of the input.
 #[derive(Debug, Default)]
 pub(crate) struct InputSums(BTreeMap<String, [u8; 32]>);
 
 impl InputSums {
-    /// Reads the list of at most `most` files, and checks its digest.
+    /// Reads the list of at most `most` files, and checks that the list has the SHA-256 `digest`.
     ///
     /// # Errors
     /// Errors of the storage; [`io::ErrorKind::InvalidData`] for another list; [`io::ErrorKind::NotFound`] for a
-    /// missing list. Each error names the file.
+    /// missing list. Each error names the file of the list.
     pub(crate) fn read(files: &dyn Files, most: u64, digest: &[u8; 32]) -> io::Result<Self> {
         let text = files.get_within(&name_of(SUMS), LINE * most).map_err(|error| of_file(SUMS, &error))?;
         let text = text.ok_or_else(|| missing(SUMS))?;
@@ -70,8 +70,8 @@ impl InputSums {
         has_bytes(files, &name, bytes)
     }
 
-    /// Stores a file of the input as [`put`](Self::put) does. As long as `spec.json` is missing, a file of this name
-    /// was left by an interrupted command, and is replaced.
+    /// Stores a file of the input as [`put`](Self::put) does, but replaces a file with other bytes if `spec.json` is
+    /// missing. Such a file was left by an interrupted command.
     ///
     /// # Errors
     /// Errors of the storage.
@@ -86,7 +86,8 @@ impl InputSums {
         self.put(files, file, bytes)
     }
 
-    /// Stores the list, and returns its digest. The list of an existing job is kept.
+    /// Stores the list, and returns the SHA-256 of the list. If `spec.json` exists, a stored list with other content is
+    /// kept.
     ///
     /// # Errors
     /// Errors of the storage.
@@ -108,12 +109,12 @@ pub(crate) fn name_of(file: &str) -> String {
     format!("{FOLDER}/{file}")
 }
 
-/// Adds the name of the file to an error.
+/// Adds the name of a file to an error.
 pub(crate) fn of_file(file: &str, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{file}: {error}"))
 }
 
-/// The error of a file that is in the list, but missing.
+/// Creates the error of a missing file.
 pub(crate) fn missing(file: &str) -> io::Error {
     io::Error::new(io::ErrorKind::NotFound, format!("{file} is missing"))
 }

@@ -8,32 +8,34 @@ use crate::files::{Files, invalid};
 use crate::input_files::{FOLDER, InputSums, OTHER_INPUT, name_of, of_file};
 use crate::sealed::{check_lines, seal_of_lines};
 
-/// Rows of a part. If all rows are invalid, a part takes some megabytes.
+/// Number of rows of a part. If all rows are invalid, a part takes some megabytes.
 pub(crate) const PROBLEMS_PART_ROWS: u64 = 1 << 12;
 
 /// Maximum size of a part in bytes. The problem of a row takes less than 32 KiB.
 const MAX_PROBLEMS_PART: u64 = PROBLEMS_PART_ROWS << 15;
 
-/// Stores the problems of rows. The parts of an accepted job are kept; leftover parts are replaced.
+/// Writer of the problems of rows. Parts of an accepted job are kept. Parts that an interrupted command left are
+/// replaced.
 #[derive(Debug)]
 pub struct InputProblemsWriter {
     files: Arc<dyn Files>,
     part: u64,
     lines: Vec<u8>,
-    /// Remaining bytes of the limit.
+    /// Number of bytes that the writer may still store.
     left: u64,
-    /// The first row whose problem is not stored.
+    /// The first row whose problem did not fit into the limit; `None` as long as all problems fit.
     first_omitted: Option<u64>,
     sums: InputSums,
 }
 
 impl InputProblemsWriter {
-    /// Creates a writer. Without problems, no file is stored.
+    /// Creates a writer without a limit. If no problem is pushed, no file is stored.
     pub fn new(files: Arc<dyn Files>) -> Self {
         Self { files, part: 0, lines: Vec::new(), left: u64::MAX, first_omitted: None, sums: InputSums::default() }
     }
 
-    /// Limits the stored bytes. From the first problem that does not fit, no problem is stored.
+    /// Sets the maximum number of stored bytes of all problems. From the first problem that does not fit, no problem is
+    /// stored.
     pub fn at_most(self, bytes: u64) -> Self {
         Self { left: bytes, ..self }
     }
@@ -59,7 +61,8 @@ impl InputProblemsWriter {
         Ok(())
     }
 
-    /// Stores the last part. Returns the index before which all problems are stored, and the digests of the files.
+    /// Stores the last part. Returns the index of the first row whose problem did not fit, or [`u64::MAX`] if all
+    /// problems fit, and the digests of the files.
     ///
     /// # Errors
     /// Errors of the files.
@@ -75,17 +78,17 @@ impl InputProblemsWriter {
         self.files.create_folder(FOLDER)?;
         let seal = seal_of_lines(&self.lines);
         self.lines.extend_from_slice(seal.as_bytes());
-        // The texts of problems do not identify an input, so a job keeps its texts.
+        // Inputs that differ only in the texts of problems count as equal, so an existing job keeps its stored texts.
         self.sums.put_anew(&*self.files, &file_name(self.part), &self.lines)?;
         self.lines.clear();
         Ok(())
     }
 }
 
-/// The stored problems of an input, as the job's description records them.
+/// Record of the stored problems of an input in the job's description.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct StoredProblems {
-    /// Problems are stored for invalid rows before this index.
+    /// Index of a row, from 0. The problems of all invalid rows before this index are stored.
     pub(crate) before: u64,
     /// Maximum number of files of the input.
     pub(crate) most_files: u64,
@@ -93,14 +96,14 @@ pub struct StoredProblems {
     pub(crate) sums: [u8; 32],
 }
 
-/// Reads the problems of rows.
+/// Reader of the stored problems of rows.
 pub struct InputProblems {
     stored: StoredProblems,
-    /// Read before the first part.
+    /// Digests of the input's files; `None` until the first problem is read.
     sums: Option<InputSums>,
-    /// Number and unread lines of the open part.
+    /// Number and unread lines of the open part; `None` before the first part.
     open: Option<(u64, Box<dyn BufRead + Send>)>,
-    /// A line that was read, but belongs to a later row.
+    /// Row and text of a line that was read during the search for an earlier row.
     ahead: Option<(u64, Vec<u8>)>,
 }
 
@@ -110,12 +113,12 @@ impl InputProblems {
         Self { stored, sums: None, open: None, ahead: None }
     }
 
-    /// Returns the problem of an invalid row as a line; `None` if the problem is not stored. Calls must be in ascending
-    /// order of rows.
+    /// Returns the problem of an invalid row as a line of JSON; `None` if problems are stored only for earlier rows.
+    /// The rows of successive calls must ascend.
     ///
     /// # Errors
-    /// Errors of the files, and [`io::ErrorKind::InvalidData`] if a part is damaged or missing. Each error names its
-    /// file.
+    /// Errors of the files; [`io::ErrorKind::InvalidData`] if a part is damaged or lacks the problem of the row;
+    /// [`io::ErrorKind::NotFound`] if a part is missing. Each error names its file.
     pub fn of(&mut self, files: &dyn Files, row: u64) -> io::Result<Option<Vec<u8>>> {
         if row >= self.stored.before {
             return Ok(None);
@@ -141,7 +144,7 @@ impl InputProblems {
         }
     }
 
-    /// Returns the next line of a part, and its row.
+    /// Returns the row and the text of the next line of a part; `None` after the last problem.
     fn next(&mut self, files: &dyn Files, part: u64) -> io::Result<Option<(u64, Vec<u8>)>> {
         if self.open.as_ref().is_none_or(|(open, _)| *open != part) {
             (self.open, self.ahead) = (None, None);
@@ -154,13 +157,13 @@ impl InputProblems {
         if let Some((_, lines)) = &mut self.open {
             lines.read_until(b'\n', &mut line)?;
         }
-        // The last line is the digest, without a row.
+        // The last line has the digest instead of a row.
         Ok(row_of(&line).map(|row| (row, line)))
     }
 }
 
 impl InputProblems {
-    /// Checks a part and opens it. A part that is not in the list of files is empty.
+    /// Checks a part, and opens the part for reading. A part that is not in the list of files has no problems.
     fn open(&self, files: &dyn Files, part: &str) -> io::Result<Box<dyn BufRead + Send>> {
         let Some(digest) = self.sums.as_ref().and_then(|sums| sums.of(part)) else { return Ok(Box::new(io::empty())) };
         let missing = || io::Error::new(io::ErrorKind::NotFound, "the file is missing");
@@ -185,7 +188,7 @@ fn file_name(part: u64) -> String {
     format!("{part:010}.ndjson")
 }
 
-/// Returns the row number with which a line begins.
+/// Returns the row number with which a line begins; `None` for other text, such as the line with the digest.
 fn row_of(line: &[u8]) -> Option<u64> {
     let digits = line.strip_prefix(b"{\"index\":")?;
     let end = digits.iter().position(|byte| !byte.is_ascii_digit())?;

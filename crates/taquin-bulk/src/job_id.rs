@@ -9,29 +9,29 @@ use crate::files::Files;
 use crate::folder::Folder;
 use crate::sealed::{hex, unhex};
 
-/// The id of a job: 128 bits, 32 hexadecimal digits.
+/// The id of a job, 128 bits. The text of the id has 32 hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct JobId(pub [u8; 16]);
 
-/// The name of a job's folder in a store: 128 random bits, 32 hexadecimal digits.
+/// The name of a job's folder in a store, 128 random bits. The text of the name has 32 hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FolderName(pub [u8; 16]);
 
 impl FolderName {
-    /// The folder of a store that has the folders of all jobs.
+    /// Name of the folder that contains the folders of all jobs in a store.
     pub const PARENT: &str = "data";
 
-    /// The files of the job in a store.
+    /// The files in the folder of this name in a store.
     pub fn in_store(self, store: &Arc<dyn Files>) -> Folder {
         Folder::new(store, format!("{}/{self}", Self::PARENT))
     }
 }
 
-/// Text of the 128 bits, and random bits.
+/// Implements random creation, formatting and parsing for a type of 128 bits.
 macro_rules! hexadecimal {
     ($name:ident) => {
         impl $name {
-            /// Random bits.
+            /// Creates a value of random bits.
             ///
             /// # Errors
             /// If the system provides no randomness.

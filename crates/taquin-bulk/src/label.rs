@@ -8,7 +8,8 @@ use taquin_solver::heuristic::DistanceTable;
 use taquin_solver::search::Helpers;
 use taquin_solver::{Distance, Limits, MoveSet, Path, Plan, Puzzle, Size, WrongSolution, named};
 
-/// Kind of the labels.
+/// Kind of the labels. If a limit ends a search, the label has the shortest solution found instead of an optimal
+/// solution.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Want {
     /// The optimal length.
@@ -18,8 +19,8 @@ pub enum Want {
     Moves,
     /// The optimal length, and all first moves of optimal solutions.
     Next,
-    /// A lower bound by linear conflict and the length of a constructed solution, without a search. Where a distance
-    /// table exists, both are the optimal length.
+    /// A lower bound by linear conflict and the length of a constructed solution, without a search. For shapes with a
+    /// distance table, both bounds are the optimal length.
     Bounds,
     /// The optimal length, and the number of nodes that the search expanded.
     Expanded,
@@ -34,12 +35,14 @@ named!(Want {
 });
 
 impl Want {
-    /// Returns true if boards of this size can be labelled: first moves need proven distances.
+    /// Returns true if boards of this size can have labels of this kind. [`Want::Next`] needs a size on which searches
+    /// prove optimal lengths. The other kinds serve all sizes.
     pub fn serves(self, size: Size) -> bool {
         self != Self::Next || Plan::is_proven_by_auto(size)
     }
 
-    /// Returns true if the labels need pattern tables, which take seconds to build. Bounds need no tables.
+    /// Returns true if labels of this kind use tables for boards of this size. Pattern tables take seconds to build.
+    /// [`Want::Bounds`] uses only the distance table, which exists only for small boards.
     pub fn uses_tables(self, size: Size) -> bool {
         self != Self::Bounds || DistanceTable::serves(size)
     }
@@ -52,11 +55,12 @@ pub struct Label {
     pub lower_bound: u32,
     /// Length of the shortest solution found, in moves of one tile.
     pub length: u32,
-    /// All first moves of optimal solutions, for [`Want::Next`]; none at the goal. `None` if a limit ended the search.
+    /// All first moves of optimal solutions, for [`Want::Next`]. The set is empty at the goal. `None` if a limit ended
+    /// the search, and for other kinds of labels.
     pub next: Option<MoveSet>,
-    /// Nodes that the search expanded, for [`Want::Expanded`].
+    /// Number of nodes that the search expanded, for [`Want::Expanded`]; `None` for other kinds of labels.
     pub expanded: Option<u64>,
-    /// The solution, for [`Want::Moves`].
+    /// The solution, for [`Want::Moves`]; `None` for other kinds of labels.
     pub path: Option<Path>,
 }
 
@@ -89,10 +93,11 @@ pub enum LabelError {
     NoSolution,
 }
 
-/// Limits of a request; absent ones take the defaults.
+/// Limits that a request sets for each search. `None` takes the default.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct RequestedLimits {
-    /// Time from submission to the end of the search.
+    /// Maximum time of a search. The time begins at the submission of a single search, and at the start of each search
+    /// of a batch.
     pub time: Option<Duration>,
     /// Maximum number of expanded nodes.
     pub expanded: Option<u64>,
@@ -101,7 +106,7 @@ pub struct RequestedLimits {
 }
 
 impl RequestedLimits {
-    /// Fills absent limits from `other`.
+    /// Returns these limits, with each absent limit taken from `other`.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         Self {
@@ -112,19 +117,21 @@ impl RequestedLimits {
     }
 }
 
-/// Limits for each board of a batch.
+/// Limits of each search of a batch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LabelLimits {
-    /// The requested limits. Boards of more than 16 cells have a time limit by default.
+    /// The requested limits. On boards of more than 16 cells, an absent time limit is
+    /// [`LabelLimits::TIME_OF_LARGE_BOARDS`].
     pub requested: RequestedLimits,
-    /// Maximum time for a board; caps the requested time.
+    /// Maximum time of a search, which caps the requested and the default time.
     pub most_time: Duration,
-    /// Memory for the nodes of a search, in bytes.
+    /// Maximum memory for the nodes of a search, in bytes.
     pub memory: u64,
 }
 
 impl LabelLimits {
-    /// Default time limit of a board above 16 cells. The search improves solutions until the limit.
+    /// Default time limit of a search on a board of more than 16 cells. The search improves its solution until the
+    /// limit.
     pub const TIME_OF_LARGE_BOARDS: Duration = Duration::from_millis(100);
 
     /// Creates limits without a cap on the requested time.
@@ -147,11 +154,12 @@ impl LabelLimits {
 /// Hooks that pause or stop the labelling, and an observer of failures.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LabelControl<'a> {
-    /// Labelling stops when any of these flags is set.
+    /// Flags that stop the labelling as soon as any flag is set.
     pub cancel: &'a [&'a AtomicBool],
-    /// Pauses the thread for more important work, between boards and during searches.
+    /// Pauses the thread while more important work waits, between boards and during searches, and lets idle threads
+    /// help a search. `None` if the thread never pauses and gets no help.
     pub helpers: Option<&'a dyn Helpers>,
-    /// Observes failed searches.
+    /// Receives each failed search; `None` if failures are ignored.
     pub failures: Option<&'a dyn FailureObserver>,
 }
 
@@ -164,7 +172,7 @@ impl LabelControl<'_> {
 
 /// Observes failed searches. Each failure is a bug or damaged memory.
 pub trait FailureObserver: Debug + Send + Sync {
-    /// Reports a board without a label, because of `error`.
+    /// Receives a board that has no label because of `error`.
     fn failed(&self, puzzle: &Puzzle, error: LabelError);
 }
 

@@ -11,9 +11,9 @@ use crate::part::Row;
 pub enum LabelledRow<F> {
     /// A board and its label.
     Solved(Puzzle, Label),
-    /// A board whose search failed. The failure was reported.
+    /// A board whose search failed, and the reason. The failure was reported to [`LabelControl::failures`].
     Failed(Puzzle, LabelError),
-    /// The source has no valid board; holds the row's error.
+    /// The error that the source yielded instead of a board.
     Faulty(F),
 }
 
@@ -22,11 +22,11 @@ pub enum LabelledRow<F> {
 pub enum RowsEnd {
     /// The source is exhausted.
     Exhausted,
-    /// A cancel flag is set. The last row taken from the source may have no label.
+    /// A cancel flag is set. If the flag ended a search, the last row taken from the source was not passed to the sink.
     Cancelled,
 }
 
-/// Labels the rows of a source, each with a key, and passes them to `sink` in their order.
+/// Labels the rows of a source, and passes each row with its key to `sink`, in the order of the source.
 ///
 /// Between boards the loop checks the cancel flags and pauses for more important work. A failed search is reported to
 /// [`LabelControl::failures`] before `sink` gets the row.
@@ -35,7 +35,7 @@ pub enum RowsEnd {
 /// The first error of `sink`, after which no row is taken from the source.
 ///
 /// # Panics
-/// If the source has a board that [`Want::serves`](crate::Want::serves) excludes.
+/// If the source has a board for whose size [`Want::serves`](crate::Want::serves) returns false.
 pub fn label_rows<K, F, E>(
     rows: impl IntoIterator<Item = (K, Result<Puzzle, F>)>,
     solver: &mut BatchSolver<'_>,
@@ -73,10 +73,11 @@ impl<F> LabelledRow<F> {
         }
     }
 
-    /// The row as a part stores it.
+    /// Converts the processed row to a row of a part.
     ///
     /// # Errors
-    /// [`WrongSolution`]: other solutions may be wrong too, so the part must not be stored.
+    /// [`WrongSolution`] if the search returned a wrong solution. Other solutions may be wrong too, so the part must
+    /// not be stored.
     pub fn into_row(self) -> Result<Row, WrongSolution> {
         match self {
             Self::Solved(_, label) => Ok(Row::Solved(label)),
@@ -113,7 +114,7 @@ mod tests {
         BatchSolver::new(tables, Want::Length, LabelLimits::of(RequestedLimits::default(), 64 << 20))
     }
 
-    /// Counts pauses, and raises a flag at one of them.
+    /// Counts pauses, and raises a flag at pause number `cancel_at`.
     #[derive(Debug, Default)]
     struct Pauses {
         count: AtomicUsize,
@@ -142,7 +143,7 @@ mod tests {
         }
     }
 
-    /// Tables whose patterns panic.
+    /// Tables that panic when patterns are loaded.
     #[derive(Debug)]
     struct Panicking(SmallTables);
 

@@ -24,19 +24,20 @@
 //!
 //! [`label_rows`] is the one loop that labels rows. A source yields puzzles or row errors; a sink takes the labels. A
 //! job ([`StoredJob`]) stores labels in [`Files`], such as a directory. A *chunk* is a range of boards that is labelled
-//! at a time; a *part* is the file with the labels of a chunk; a *shard* is every n-th chunk, for one of n processes. A
-//! part is a pure function of the job's description and the number of the chunk. Files are created once and never
-//! changed, so the existing files are the state of the job (docs/adr/0023).
+//! as a whole; a *part* is the file with the labels of a chunk; a *shard* is every n-th chunk, for one of n processes.
+//! The bytes of a part depend only on the job's description and the number of the chunk, unless a time limit ends a
+//! search or a search fails. Files are created once and never changed, so the existing files are the state of the job
+//! (docs/adr/0023).
 //!
-//! Each module uses only modules below it:
+//! Each module uses only modules that stand below it in this list:
 //!
 //! - `command`: the command `taquin batch`, in builds with the feature `command`
 //! - `card`: the data set card `README.md`
 //! - `check`: checks of a job's files and of a sample of its labels
-//! - `manifest`: `end.json`, the list of the parts of a complete job
+//! - `manifest`: `end.json`, which tells how a job ended and lists the parts of a complete job
 //! - `runner`: makes the parts of a job on threads of this process
 //! - `stored_job`: the files of a job
-//! - `chunk_size`: boards of a chunk, from the cost of a sample
+//! - `chunk_size`: the number of boards of a chunk, from the cost of a sample of boards
 //! - `spec`: the description of a job
 //! - `input`: boards of an input, packed
 //! - `input_problems`: the errors of invalid rows of an input
@@ -54,7 +55,7 @@
 //! - [`test_files`]: implementations of `Files` for tests
 //! - `directory`: `Files` in a directory
 //! - `new_file`: files that are written under temporary names
-//! - `directory_lock`: which processes use a directory
+//! - `directory_lock`: locks of the processes that use a directory
 //! - `job_id`: ids of jobs, and names of their folders
 //! - `folder`: `Files` in a folder of other `Files`
 //! - `file_system`: opens and compares regular files
@@ -62,7 +63,7 @@
 //! - `sealed`: digests, and checksums at the end of text files
 //! - `ordered`: work on several threads, with results in order
 
-// Tests may unwrap and print. `expect` names the reason why it cannot fail.
+// Only tests may unwrap and print. Other code calls `expect` with the reason why the call cannot fail.
 #![cfg_attr(not(test), warn(clippy::too_many_lines, clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr))]
 
 mod batch_solver;

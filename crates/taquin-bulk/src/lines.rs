@@ -23,7 +23,7 @@ pub fn needs_escapes(text: &str) -> bool {
     words.iter().fold(escaped(last), |found, word| found | escaped(u64::from_ne_bytes(*word))) != 0
 }
 
-/// Appends a board as an array of rows.
+/// Appends a board to `out`, as a JSON array of rows.
 pub fn board_json(board: &Board, out: &mut Vec<u8>) {
     let mut separator = b'[';
     for row in board.rows() {
@@ -40,8 +40,9 @@ pub fn board_json(board: &Board, out: &mut Vec<u8>) {
     out.push(b']');
 }
 
-/// Appends the members of a label, without braces: `length` and `optimal`, `lower_bound` if the length is not proven,
-/// and the members of `want`.
+/// Appends the members of a label to `out`, without braces. The members are `length` and `optimal`, and a member with
+/// the name of the kind for [`Want::Moves`], [`Want::Next`] and [`Want::Expanded`]. The member `lower_bound` follows
+/// `optimal` for [`Want::Bounds`], and if the length is not proven.
 pub fn label_json(label: &Label, want: Want, out: &mut Vec<u8>) {
     let optimal = if label.is_optimal() { "true" } else { "false" };
     out.extend_from_slice(b"\"length\":");
@@ -73,7 +74,8 @@ pub fn label_json(label: &Label, want: Want, out: &mut Vec<u8>) {
     }
 }
 
-/// The columns of a CSV file: a column for each cell, named by the number of the cell, and columns of the label.
+/// The columns of a CSV file. The file has a column for each cell, whose name is the number of the cell from 0, and
+/// then the columns of the label.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CsvColumns {
     /// Shape of the boards.
@@ -85,7 +87,7 @@ pub struct CsvColumns {
 }
 
 impl CsvColumns {
-    /// Appends the header: `0,1,…,cost`.
+    /// Appends the header line, which begins with `0,1,…,cost`, to `out`.
     pub fn header(&self, out: &mut Vec<u8>) {
         for cell in 0..self.size.cells() {
             number(cell as u64, out);
@@ -104,7 +106,8 @@ impl CsvColumns {
         out.push(b'\n');
     }
 
-    /// Appends a line. A row without a label has empty label fields, and an invalid row has empty cells too.
+    /// Appends the line of a row to `out`. The cells are empty if `board` is `None`, and the label's fields are empty
+    /// if `label` is `None`.
     pub fn line(&self, board: Option<&Board>, label: Option<&Label>, out: &mut Vec<u8>) {
         match board {
             Some(board) => {

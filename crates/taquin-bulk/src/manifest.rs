@@ -15,13 +15,13 @@ use crate::stored_job::{END, JobError, StoredJob};
 /// The content of `end.json` of a complete job.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Manifest {
-    /// `completed`.
+    /// State of the job, always `completed`.
     pub state: String,
     /// SHA-256 of `spec.json`, in hexadecimal.
     pub spec_sha256: String,
-    /// The parts in their order.
+    /// The parts, in the order of the chunks.
     pub parts: Vec<ManifestPart>,
-    /// Counts of all labels.
+    /// Counts of the rows of all parts.
     pub totals: Totals,
 }
 
@@ -30,9 +30,9 @@ pub struct Manifest {
 pub struct JobEnd {
     /// State of the ended job.
     pub state: EndState,
-    /// Reason of a failure.
+    /// Reason of a failure; `None` if the job has not failed.
     pub reason: Option<String>,
-    /// Counts of the labels of a complete job.
+    /// Counts of the rows of a complete job; `None` for other jobs.
     pub totals: Option<Totals>,
 }
 
@@ -44,7 +44,7 @@ pub enum EndState {
     Completed,
     /// The job was cancelled before all parts existed.
     Cancelled,
-    /// Files of the job are damaged, so the job cannot continue.
+    /// The job cannot continue, for example because its files are damaged.
     Failed,
 }
 
@@ -74,27 +74,27 @@ struct DamagedJson {
 pub struct ManifestPart {
     /// Number of the chunk.
     pub chunk: u64,
-    /// Number of boards.
+    /// Number of rows, including invalid rows.
     pub boards: u64,
-    /// Size of the file.
+    /// Size of the file in bytes.
     pub bytes: u64,
     /// SHA-256 of the file, in hexadecimal.
     pub sha256: String,
 }
 
-/// Counts of labels.
+/// Counts of rows, with and without labels.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Totals {
-    /// All boards.
+    /// Number of all rows, including invalid rows.
     pub boards: u64,
-    /// Boards whose search failed.
+    /// Number of boards whose search failed or was skipped.
     pub failed: u64,
-    /// Invalid rows of the input.
+    /// Number of invalid rows of the input.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub invalid: u64,
-    /// Solved boards whose length is not proven optimal.
+    /// Number of solved boards whose length is not proven optimal.
     pub unproven: u64,
-    /// Number of solved boards by length.
+    /// Number of solved boards by length of the solution, in moves.
     pub lengths: BTreeMap<u32, u64>,
 }
 
@@ -129,7 +129,7 @@ impl Totals {
     }
 }
 
-/// Why writing a manifest stops.
+/// Why writing a manifest stops before its end.
 enum Halt {
     /// The caller's `goes_on` returned false.
     Stopped,
@@ -169,10 +169,12 @@ impl StoredJob {
         Ok(end.map(|(EndJson { state, reason, totals, .. }, _)| JobEnd { state, reason, totals }))
     }
 
-    /// Reads `end.json`, and checks its checksum and job. Returns the members without the parts, and the bytes.
+    /// Reads `end.json`, and checks the checksum and that the file belongs to this job. Returns the members without the
+    /// parts, and the bytes of the file; `None` if the file is missing.
     fn read_end(&self) -> Result<Option<(EndJson, Vec<u8>)>, JobError> {
-        /// Maximum bytes of the counts, and of the entry of a part.
+        /// Maximum bytes of `end.json` without the entries of the parts.
         const COUNTS: u64 = 4 << 20;
+        /// Maximum bytes of the entry of a part.
         const PART: u64 = 256;
         let Some(bytes) = self.get_within(END, COUNTS + PART * self.spec().chunks())? else { return Ok(None) };
         check_seal(&bytes).map_err(|error| self.file_error(END, invalid(error.to_string())))?;
@@ -187,11 +189,12 @@ impl StoredJob {
         serde_json::from_slice(bytes).map_err(|error| self.file_error(name, invalid(error.to_string())))
     }
 
-    /// Returns the reason in `damaged.json`, if this file marks the ended job as damaged. The mark overrides
-    /// `end.json`.
+    /// Returns the reason in `damaged.json`, which marks an ended job as damaged; `None` if the file is missing. The
+    /// mark overrides the state in `end.json`.
     ///
     /// # Errors
-    /// [`JobError`] if the storage fails. An unreadable `damaged.json` counts as a mark.
+    /// [`JobError`] if the storage fails. An invalid `damaged.json` counts as a mark, with the error of the file as the
+    /// reason.
     pub fn damage(&self) -> Result<Option<String>, JobError> {
         let read = self.get_within(DAMAGED, SMALL_FILE).and_then(|bytes| {
             let Some(bytes) = bytes else { return Ok(None) };
@@ -229,7 +232,8 @@ impl StoredJob {
         self.created_at(END)
     }
 
-    /// Ends an incomplete job, unless the job has ended.
+    /// Ends an incomplete job: creates `end.json` with this state and this reason, and without totals. Does nothing if
+    /// the job has ended.
     ///
     /// # Errors
     /// [`JobError::File`].
@@ -237,8 +241,8 @@ impl StoredJob {
         self.put_json(END, &EndJson { state, spec_sha256: hex(self.digest()), reason, totals: None })
     }
 
-    /// Completes the job if all parts exist: reads all parts, and creates `end.json`. Returns false if a part is
-    /// missing.
+    /// Completes the job if all parts exist: reads all parts, and creates `end.json`. An existing `end.json` is kept.
+    /// Returns false if a part is missing.
     ///
     /// # Errors
     /// [`JobError`], also for a damaged part.
@@ -246,8 +250,8 @@ impl StoredJob {
         self.complete_while(|| true)
     }
 
-    /// Completes the job as [`complete`](Self::complete) does. Calls `goes_on` before each part, and returns false as
-    /// soon as `goes_on` does, or if a part is missing.
+    /// Completes the job as [`complete`](Self::complete) does, but calls `goes_on` before each part is read. Returns
+    /// false as soon as `goes_on` returns false, or if a part is missing.
     ///
     /// # Errors
     /// [`JobError`], also for a damaged part.
@@ -267,7 +271,8 @@ impl StoredJob {
         }
     }
 
-    /// Writes the manifest one part at a time, in little memory.
+    /// Writes the manifest to `file`, with one part in memory at a time. If a part cannot be read or `goes_on` returns
+    /// false, sets `halt` and leaves the file incomplete.
     fn write_manifest(
         &self,
         file: &mut dyn Write,
@@ -285,7 +290,7 @@ impl StoredJob {
             }
             let (part, bytes) = match self.part(chunk) {
                 Ok(Some(part)) => part,
-                // Another process has removed the part since.
+                // Another process has removed the part since the list of parts was read.
                 Ok(None) => return Err(std::io::ErrorKind::NotFound.into()),
                 Err(error) => {
                     *halt = Some(Halt::Part(error));

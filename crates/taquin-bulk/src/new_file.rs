@@ -1,4 +1,4 @@
-//! Files that are written under temporary names, and renamed once complete.
+//! Files that are written under temporary names, and get their final names once complete.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
@@ -9,24 +9,26 @@ use std::path::{Path, PathBuf};
 use crate::file_system::{if_found, open_regular, sync_folder_of};
 use crate::files::Created;
 
-/// A file that is being written under a temporary name. Dropping the value removes the file, unless it was renamed.
+/// A file that is being written under a temporary name. Dropping the value removes the file, unless
+/// [`create`](Self::create) or [`replace`](Self::replace) has given the file its final name.
 #[derive(Debug)]
 pub struct NewFile {
     path: PathBuf,
     temporary: PathBuf,
-    /// Locked: an unlocked temporary file was left by a killed process.
+    /// The open file, which this process has locked. An unlocked temporary file was left by a killed process.
     file: File,
 }
 
-/// Suffix of a temporary name, after the final name and random digits.
+/// Suffix of a temporary name. The final name, a period and random digits precede the suffix.
 const TEMPORARY: &str = ".tmp";
 const DIGITS: usize = 16;
-/// Permissions of a file that others may read, subject to the umask, and of a private file.
+/// Permissions of a file that other users may read, unless the umask denies reading.
 const OPEN: u32 = 0o666;
+/// Permissions of a file that only the owner may read.
 const PRIVATE: u32 = 0o600;
 
 impl NewFile {
-    /// Creates the temporary file of `path`.
+    /// Creates a temporary file in the folder of `path`, the final path.
     ///
     /// # Errors
     /// Errors of the file system.
@@ -34,7 +36,8 @@ impl NewFile {
         Self::with_mode(path, OPEN)
     }
 
-    /// Creates the temporary file of `path`, readable only by the user of this process.
+    /// Creates a temporary file in the folder of `path`, the final path. Only the user of this process can read the
+    /// file.
     ///
     /// # Errors
     /// Errors of the file system.
@@ -48,7 +51,8 @@ impl NewFile {
             temporary.push(format!(".{:016x}{TEMPORARY}", getrandom::u64().map_err(io::Error::other)?));
             let temporary = PathBuf::from(temporary);
             let file = OpenOptions::new().write(true).create_new(true).mode(mode).open(&temporary)?;
-            // On a file system without locks, no process can lock the file to remove it either.
+            // Errors are ignored. On a file system without locks, no process can lock the file, so no process removes
+            // the file.
             let _ = file.lock();
             // Another process may have locked and removed the file first.
             if file.metadata()?.nlink() > 0 {
@@ -57,20 +61,20 @@ impl NewFile {
         }
     }
 
-    /// Removes the temporary files of `path` that killed processes left.
+    /// Removes the temporary files that killed processes left for the final path `path`.
     pub fn remove_left(path: &Path) {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let Some(name) = path.file_name().and_then(OsStr::to_str) else { return };
         let is_of = |left: &str| is_temporary(left) && left.len() == name.len() + 1 + DIGITS + TEMPORARY.len();
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
             if entry.file_name().to_str().is_some_and(|left| left.starts_with(name) && is_of(left)) {
-                // A file that cannot be removed only takes disk space.
+                // Errors are ignored, because a remaining file only takes disk space.
                 let _ = remove_if_left(&entry.path());
             }
         }
     }
 
-    /// Syncs the file and links it to its final name, unless a file of that name exists.
+    /// Syncs the file, and links the file to its final name, unless a file of the final name exists.
     ///
     /// # Errors
     /// Errors of the file system. The final name then has no file, or the previous file. If only the folder could
@@ -82,7 +86,7 @@ impl NewFile {
         Ok(created)
     }
 
-    /// Syncs the file and renames it to its final name, replacing a file of that name.
+    /// Syncs the file, and renames the file to its final name. Replaces an existing file of the final name.
     ///
     /// # Errors
     /// Errors of the file system. The final name then has no file, or the previous file. If only the folder could
@@ -111,7 +115,7 @@ impl Drop for NewFile {
     }
 }
 
-/// Returns true for the name of a temporary file.
+/// Returns true if `name` is the name of a temporary file.
 pub fn is_temporary(name: &str) -> bool {
     let of = name.strip_suffix(TEMPORARY).and_then(|name| name.rsplit_once('.'));
     let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');

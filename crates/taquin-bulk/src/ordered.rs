@@ -9,13 +9,14 @@ use parking_lot::Mutex;
 type Task<I, T> = (I, SyncSender<T>);
 
 /// Calls `work` on the items of `source`, on `threads` threads. Calls `sink` on the results in the order of the items,
-/// on the caller's thread. At most `4 * threads` items and results are in memory, so a slow sink slows the source.
+/// on the caller's thread. About `4 * threads` items and results are in memory at most, so a slow sink slows the
+/// source.
 ///
 /// # Errors
 /// The first error of `sink`, after which no item is taken from the source.
 ///
 /// # Panics
-/// If no thread can be created, or if `work` panics.
+/// If the system creates no thread for `source` or no thread for `work`, or if `source` or `work` panics.
 pub fn map_in_order<I: Send, T: Send, E>(
     threads: usize,
     source: impl Iterator<Item = I> + Send,
@@ -30,7 +31,7 @@ pub fn map_in_order<I: Send, T: Send, E>(
         let feed = move || {
             for item in source {
                 let (done, result) = sync_channel(1);
-                // The receiver is gone: the sink has failed.
+                // Sending fails only after the sink has failed, because the receiver is then gone.
                 if in_order.send(result).is_err() || hand_out.send((item, done)).is_err() {
                     return;
                 }

@@ -16,13 +16,15 @@ use taquin_solver::{Board, MoveSet, Path, Size};
 
 use crate::label::{Label, Want};
 
-/// Rows of a row group. Reader and writer hold one row group at a time.
+/// Number of rows of a row group. The last row group has the remaining rows. Readers and the writer hold one row group
+/// in memory.
 const GROUP_ROWS: usize = 1 << 17;
-/// Rows whose values are passed to the library in one call.
+/// Number of rows whose values are passed to the library in one call.
 const VALUES_ROWS: usize = 1 << 12;
-/// Maximum rows of a data file, a multiple of `GROUP_ROWS`.
+/// Maximum number of rows of a data file, a multiple of `GROUP_ROWS`.
 const DATA_FILE_ROWS: u64 = 10 << 20;
-/// Compression level, from 1 to 22. Higher levels save less than 1 % and take much longer.
+/// Compression level of Zstandard, whose levels are 1 to 22. Higher levels than this one save less than 1 % of the
+/// bytes and take much longer.
 const ZSTD_LEVEL: i32 = 3;
 
 /// Name and rows of one of the Parquet files into which a data set is split.
@@ -47,8 +49,8 @@ pub fn data_files(rows: u64) -> impl ExactSizeIterator<Item = DataFile> {
     })
 }
 
-/// The columns of a file. All columns but `index` may be null: a failed row has no label, and an invalid row has no
-/// board.
+/// The columns of a file. All columns except `index` have nulls, because a failed row has no label, and an invalid row
+/// has neither a board nor a label.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ParquetColumns {
     /// Shape of the boards.
@@ -63,22 +65,22 @@ pub struct ParquetColumns {
     pub has_bound: bool,
 }
 
-/// A row.
+/// A row of a Parquet file.
 #[derive(Clone, Copy, Debug)]
 pub struct ParquetRow<'a> {
     /// Index in the data set, from 0.
     pub index: u64,
-    /// The id in the input.
+    /// The id of the row in the input; `None` if the row has no id.
     pub id: Option<&'a str>,
     /// The board; `None` if the row is invalid.
     pub board: Option<&'a Board>,
-    /// The label; `None` if the row failed.
+    /// The label; `None` if the row failed or is invalid.
     pub label: Option<&'a Label>,
-    /// The problem of a failed row, as JSON.
+    /// The problem of a row without a label, as JSON; `None` for other rows.
     pub problem: Option<&'a str>,
 }
 
-/// Rows in columns, in compact types.
+/// Rows, stored by column in compact types.
 #[derive(Clone, Debug)]
 pub struct ParquetRows {
     columns: ParquetColumns,
@@ -96,10 +98,11 @@ pub struct ParquetRows {
     problem: Vec<Option<ByteArray>>,
 }
 
-/// Writes a file. The bytes depend only on the rows, not on their division into calls.
+/// Writer of a Parquet file. The division of the rows into calls of [`write`](Self::write) does not change the bytes of
+/// the file.
 pub struct ParquetFile<W: Write + Send> {
     writer: SerializedFileWriter<W>,
-    /// Rows of the next row group.
+    /// Rows that wait for the next row group.
     rows: ParquetRows,
 }
 
@@ -141,11 +144,11 @@ fn properties(metadata: &[(&str, &str)]) -> Result<WriterProperties, ParquetErro
         .set_compression(Compression::ZSTD(ZstdLevel::try_new(ZSTD_LEVEL)?))
         .set_key_value_metadata(Some(metadata))
         .set_statistics_enabled(EnabledStatistics::Chunk)
-        // Minimum and maximum of boards and solutions help no reader.
+        // Minimum and maximum of boards, solutions and problems help no reader.
         .set_column_statistics_enabled(column("board.list.element"), EnabledStatistics::None)
         .set_column_statistics_enabled(column("moves"), EnabledStatistics::None)
         .set_column_statistics_enabled(column("problem"), EnabledStatistics::None);
-    // Columns whose values are nearly all different, so that a dictionary is useless.
+    // The values of these columns are nearly all different, so a dictionary is useless.
     for (name, encoding) in [
         ("index", Encoding::DELTA_BINARY_PACKED),
         ("id", Encoding::PLAIN),
@@ -190,7 +193,7 @@ impl ParquetRows {
     /// Appends a row. Values without a column are ignored.
     ///
     /// # Panics
-    /// If the board has another shape.
+    /// If the board has another shape than the columns.
     pub fn push(&mut self, row: &ParquetRow<'_>) {
         let ParquetColumns { size, want, has_ids, has_problems, has_bound } = self.columns;
         let text = |text: &str| ByteArray::from(text);
@@ -229,14 +232,14 @@ impl ParquetRows {
         }
     }
 
-    /// Numbers the rows from `first`.
+    /// Sets the index of each row. The first row gets `first`, and each further row the next index.
     pub fn number_from(&mut self, first: u64) {
         (first as i64..).zip(&mut self.index).for_each(|(index, own)| *own = index);
     }
 
     /// Appends a range of the rows of `other`, which has the same columns.
     fn extend(&mut self, other: &Self, rows: Range<usize>) {
-        /// An absent column has no values.
+        /// Appends the values of these rows. An absent column has no values.
         fn append<T: Clone>(to: &mut Vec<T>, from: &[T], rows: &Range<usize>) {
             to.extend_from_slice(from.get(rows.clone()).unwrap_or_default());
         }
@@ -254,7 +257,7 @@ impl ParquetRows {
         append(&mut self.problem, &other.problem, &rows);
     }
 
-    /// Writes all columns, in the order of the schema.
+    /// Writes all columns to a row group, in the order of the schema.
     fn write_to<W: Write + Send>(&self, group: &mut SerializedRowGroupWriter<'_, W>) -> Result<(), ParquetError> {
         let ParquetColumns { want, has_ids, has_problems, has_bound, .. } = self.columns;
         write_column::<Int64Type, W>(group, |writer| writer.write_batch(&self.index, None, None).map(|_| ()))?;
@@ -287,7 +290,7 @@ impl ParquetRows {
         let (mut values, mut definitions, mut repetitions) = (Vec::new(), Vec::new(), Vec::new());
         for (has_board, tiles) in self.has_board.chunks(VALUES_ROWS).zip(self.tiles.chunks(VALUES_ROWS * cells)) {
             for (has_board, tiles) in has_board.iter().zip(tiles.chunks_exact(cells)) {
-                // Repetition level 0: the first element of a list begins a row.
+                // The first element of a list begins a row and has repetition level 0. The other elements have level 1.
                 repetitions.push(0);
                 if *has_board {
                     values.extend(tiles.iter().map(|tile| i32::from(*tile)));
@@ -308,7 +311,7 @@ impl ParquetRows {
 
 type ColumnWriter<'a, T> = parquet::column::writer::ColumnWriterImpl<'a, T>;
 
-/// Writes the next column of a row group.
+/// Writes the next column of a row group by a call of `write`.
 fn write_column<T: DataType, W: Write + Send>(
     group: &mut SerializedRowGroupWriter<'_, W>,
     write: impl FnOnce(&mut ColumnWriter<'_, T>) -> Result<(), ParquetError>,
@@ -333,7 +336,8 @@ fn write_nullable<T: DataType, W: Write + Send>(
 }
 
 impl<W: Write + Send> ParquetFile<W> {
-    /// Creates a file with these columns. The metadata, pairs of key and value, is written at the end.
+    /// Begins a file with these columns. The metadata consists of pairs of key and value, and is written at the end of
+    /// the file.
     ///
     /// # Errors
     /// Errors of the writer.
@@ -345,13 +349,13 @@ impl<W: Write + Send> ParquetFile<W> {
         Ok(Self { writer: create().map_err(io_error)?, rows: ParquetRows::new(columns) })
     }
 
-    /// Appends rows.
+    /// Appends rows, and writes each complete row group.
     ///
     /// # Errors
     /// Errors of the writer.
     ///
     /// # Panics
-    /// If the rows have other columns.
+    /// If the columns of the rows differ from the columns of the file.
     pub fn write(&mut self, rows: &ParquetRows) -> io::Result<()> {
         assert_eq!(rows.columns, self.rows.columns, "a file has rows of its columns");
         let mut at = 0;
@@ -366,7 +370,7 @@ impl<W: Write + Send> ParquetFile<W> {
         Ok(())
     }
 
-    /// Writes the end of the file, and flushes all bytes to the writer.
+    /// Writes the last row group and the end of the file, and flushes the writer.
     ///
     /// # Errors
     /// Errors of the writer.
@@ -389,7 +393,8 @@ impl<W: Write + Send> ParquetFile<W> {
     }
 }
 
-/// Returns the I/O error of the writer below, if that error is the cause.
+/// Converts an error of the library. If an I/O error of the underlying writer is the cause, returns the I/O error
+/// unchanged.
 fn io_error(error: ParquetError) -> io::Error {
     match error {
         ParquetError::External(error) => match error.downcast::<io::Error>() {

@@ -7,7 +7,7 @@ use taquin_solver::{Move, MoveSet, Path, Size};
 
 use crate::label::{Label, Want};
 
-/// Maximum boards of a chunk and rows of a part.
+/// Maximum number of boards of a chunk, and of rows of a part.
 pub const MAX_ROWS: u32 = 1 << 20;
 
 /// The identity of a part.
@@ -15,11 +15,11 @@ pub const MAX_ROWS: u32 = 1 << 20;
 pub struct PartHeader {
     /// SHA-256 of the bytes of `spec.json`.
     pub spec: [u8; 32],
-    /// Number of the chunk.
+    /// Number of the chunk, from 0.
     pub chunk: u64,
-    /// Index of the first board in the job.
+    /// Index of the part's first board in the job, from 0.
     pub first: u64,
-    /// Number of boards.
+    /// Number of rows, including invalid rows.
     pub rows: u32,
 }
 
@@ -28,9 +28,9 @@ pub struct PartHeader {
 pub enum Row {
     /// A solved board.
     Solved(Label),
-    /// A board whose search failed, which is a bug.
+    /// A board without a label, because its search failed or was skipped.
     Failed,
-    /// An invalid row of the input, including unsolvable boards.
+    /// An invalid row of the input, such as an unsolvable board.
     Invalid,
 }
 
@@ -40,7 +40,7 @@ impl Row {
         if let Self::Solved(label) = self { Some(label) } else { None }
     }
 
-    /// The length of the solution; `None` if the row has no label.
+    /// The length of the solution in moves; `None` if the row has no label.
     pub fn length(&self) -> Option<u32> {
         self.label().map(|label| label.length)
     }
@@ -53,9 +53,9 @@ pub enum PartError {
     NotAPart,
     /// The length does not match the header.
     Length,
-    /// The checksum of the header differs, or of the column of this kind.
+    /// A checksum differs. Holds the kind of the column, or `None` for the header.
     Checksum(Option<u8>),
-    /// The columns do not match the job, or a value is out of range.
+    /// The header or the columns do not match the job, a value is out of range, or the encoding is not canonical.
     Columns,
 }
 
@@ -77,11 +77,11 @@ const MAGIC: &[u8; 8] = b"TAQPART1";
 const HEADER_BYTES: usize = 64;
 const COLUMN_BYTES: usize = 16;
 const CRC_BYTES: usize = 4;
-/// Bytes of a row in all columns except the moves.
+/// Maximum bytes of a row in all columns except the moves.
 const ROW_BYTES: u64 = 14;
-/// Stands for unknown first moves.
+/// Value of unknown first moves in the column `NEXT`.
 const NO_NEXT: u8 = u8::MAX;
-/// Moves in a byte.
+/// Number of moves in a byte.
 const MOVES_PER_BYTE: usize = 4;
 
 /// Kinds of columns, in the order of the file.
@@ -95,7 +95,7 @@ mod kind {
     pub(crate) const ALL: [u8; 6] = [STATUS, LENGTH, LOWER_BOUND, NEXT, EXPANDED, MOVES];
 }
 
-/// The values of a status.
+/// The values in the column `STATUS`.
 mod status {
     pub(crate) const SOLVED: u8 = 0;
     pub(crate) const FAILED: u8 = 1;
@@ -111,7 +111,7 @@ pub struct Part {
     lower_bound: Vec<u16>,
     next: Vec<u8>,
     expanded: Vec<u64>,
-    /// Two bits for each move, from the lowest bits up. Each row begins with a new byte.
+    /// Moves of all rows, with two bits for each move, from the lowest bits up. Each row begins with a new byte.
     moves: Vec<u8>,
 }
 
@@ -187,7 +187,7 @@ impl Part {
         (0..self.len()).map(move |at| self.row(at, &mut moves))
     }
 
-    /// Maximum size in bytes of a part with `rows` rows. The bound on the solutions is generous.
+    /// Maximum size in bytes of a part with `rows` rows. The assumed maximum length of solutions is generous.
     pub fn most_bytes(want: Want, size: Size, rows: u64) -> u64 {
         let solution = match want {
             Want::Moves => 4 * size.cells() * (size.rows() + size.cols()),
@@ -197,7 +197,7 @@ impl Part {
         head as u64 + rows * (ROW_BYTES + solution as u64)
     }
 
-    /// Positions of the invalid rows, in order.
+    /// Positions of the invalid rows in the part, from 0, in ascending order.
     pub fn invalid_rows(&self) -> impl Iterator<Item = usize> {
         (0..self.len()).filter(|at| self.status[*at] == status::INVALID)
     }
@@ -208,7 +208,8 @@ impl Part {
         (0..self.len()).map(move |at| self.row(at, &mut moves))
     }
 
-    /// Returns the row at index `at`. Its moves begin at the byte `moves`, which is advanced to the next row.
+    /// Returns the row at position `at`. `moves` is the index of the byte at which the moves of the row begin, and is
+    /// advanced to the moves of the next row.
     fn row(&self, at: usize, moves: &mut usize) -> Row {
         let length = self.length[at];
         let path = (self.want == Want::Moves).then(|| {
@@ -232,10 +233,10 @@ impl Part {
         })
     }
 
-    /// Encodes the part. Equal rows have equal bytes.
+    /// Encodes the part. Equal headers and rows have equal bytes.
     ///
     /// # Panics
-    /// If the header's number of rows differs.
+    /// If the header has another number of rows than the part.
     pub fn encode(&self, header: &PartHeader) -> Vec<u8> {
         assert_eq!(header.rows as usize, self.len(), "the header counts the rows");
         let columns = self.columns();
@@ -258,7 +259,8 @@ impl Part {
         bytes
     }
 
-    /// Encodes the columns, each as narrow as its values allow. A column with only default values is left out.
+    /// Encodes the columns, each as narrow as its values allow. Leaves out the column `STATUS` if all rows are solved,
+    /// and the column `LOWER_BOUND` if every bound equals the length.
     fn columns(&self) -> Vec<Column> {
         let mut columns = Vec::new();
         if self.status.iter().any(|status| *status != status::SOLVED) {
@@ -280,7 +282,8 @@ impl Part {
         columns
     }
 
-    /// Decodes a part of a job with this `want`. Rejects bytes that [`encode`](Self::encode) would not write.
+    /// Decodes a part of a job whose kind of labels is `want`. Rejects bytes that [`encode`](Self::encode) would not
+    /// write.
     ///
     /// # Errors
     /// See [`PartError`].
@@ -304,7 +307,7 @@ impl Part {
         if part.lower_bound.is_empty() {
             part.lower_bound.clone_from(&part.length);
         }
-        // Rejects columns of another job or length, and non-canonical encodings.
+        // Rejects columns of another job or of another number of rows, and encodings that are not canonical.
         if part.is_consistent(rows) && part.encode(&header) == bytes {
             Ok((header, part))
         } else {
@@ -312,7 +315,7 @@ impl Part {
         }
     }
 
-    /// Checks the checksums and the length of a part, without its rows.
+    /// Checks the checksums and the length of a part, and returns the header. Does not decode the rows.
     ///
     /// # Errors
     /// See [`PartError`].
@@ -341,8 +344,8 @@ impl Part {
         Ok(())
     }
 
-    /// Returns true if each column has a value for each row, rows without a label have only zeros, and every value is
-    /// in its range.
+    /// Returns true if each column has a value for each row, every value is in its range, and rows without a label have
+    /// only default values.
     fn is_consistent(&self, rows: usize) -> bool {
         let of = |want, column: usize| column == if self.want == want { rows } else { 0 };
         let has_rows = self.status.len() == rows
@@ -364,7 +367,8 @@ impl Part {
         has_rows && (0..rows).all(is_row) && self.has_all_moves()
     }
 
-    /// Returns true if the number of moves matches the lengths, and the unused bits are 0.
+    /// Returns true if the number of moves matches the lengths, and the unused bits are 0. Without [`Want::Moves`], the
+    /// column has no bytes.
     fn has_all_moves(&self) -> bool {
         if self.want != Want::Moves {
             return self.moves.is_empty();
@@ -382,7 +386,7 @@ impl Part {
 }
 
 impl PartHeader {
-    /// Decodes only the header.
+    /// Decodes and checks the header of a part. Ignores the columns.
     ///
     /// # Errors
     /// See [`PartError`].
@@ -390,7 +394,7 @@ impl PartHeader {
         read_header(bytes).map(|(header, _)| header)
     }
 
-    /// Indices of the boards in the job.
+    /// Indices of the part's boards in the job, from 0.
     pub fn boards(&self) -> Range<u64> {
         self.first..self.first.saturating_add(self.rows.into())
     }
@@ -405,7 +409,8 @@ struct ColumnEntry {
 }
 
 impl ColumnEntry {
-    /// Splits the bytes of the column from the following bytes, and checks the checksum.
+    /// Checks the checksum of the column at the start of `bytes`. Returns the bytes of the column and the bytes after
+    /// the column.
     fn read_from<'b>(&self, bytes: &'b [u8]) -> Result<(&'b [u8], &'b [u8]), PartError> {
         let (values, rest) = bytes.split_at_checked(self.bytes).ok_or(PartError::Length)?;
         if crc32fast::hash(values) == self.crc { Ok((values, rest)) } else { Err(PartError::Checksum(Some(self.kind))) }

@@ -7,7 +7,8 @@ use rand_chacha::rand_core::{Rng, SeedableRng};
 use sha2::{Digest, Sha256};
 use taquin_solver::{Board, Puzzle, RandomSource, random_board};
 
-/// Random boards of a goal: board *i*, from 0, is the board that `GET /random` draws for the seed `S/i`.
+/// Random boards for a goal, drawn from a seed `S`. Board *i*, counted from 0, is the board that `GET /random` draws
+/// for the same goal from the seed `S/i`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Recipe {
     goal: Board,
@@ -38,7 +39,7 @@ impl std::error::Error for RecipeError {}
 impl Recipe {
     /// Maximum number of boards.
     pub const MAX_COUNT: u64 = 1_000_000_000_000;
-    /// Maximum length of the seed of a board, including its index.
+    /// Maximum length in characters of the seed of a board, `S/i`.
     const MAX_SEED_CHARS: usize = 128;
 
     /// Creates a recipe.
@@ -62,7 +63,7 @@ impl Recipe {
         &self.goal
     }
 
-    /// The seed, without an index.
+    /// The seed `S` of the recipe. The seed of board *i* is `S/i`.
     pub fn seed(&self) -> &str {
         &self.seed
     }
@@ -72,10 +73,10 @@ impl Recipe {
         self.count
     }
 
-    /// Draws the board of an index.
+    /// Draws the board with this index, counted from 0.
     ///
     /// # Panics
-    /// If the recipe has fewer boards.
+    /// If `index` is not below the number of boards.
     pub fn board(&self, index: u64) -> Puzzle {
         assert!(index < self.count, "the recipe has {} boards", self.count);
         let board = board_of_seed(&self.goal, &format!("{}/{index}", self.seed));
@@ -83,12 +84,12 @@ impl Recipe {
     }
 }
 
-/// Random numbers from a seed: ChaCha with 8 rounds (Bernstein 2008), keyed with the SHA-256 of the seed's UTF-8 bytes.
-/// The algorithm never changes, so a seed always gives the same board.
+/// Random numbers from a seed. The generator is ChaCha with 8 rounds (Bernstein 2008), keyed with the SHA-256 of the
+/// seed's UTF-8 bytes. The algorithm never changes, so a goal and a seed always give the same board.
 pub struct Seeded(ChaCha8Rng);
 
 impl Seeded {
-    /// Creates the generator of a seed.
+    /// Creates a generator from a seed.
     pub fn new(seed: &str) -> Self {
         Self(ChaCha8Rng::from_seed(Sha256::digest(seed.as_bytes()).into()))
     }
@@ -100,7 +101,7 @@ impl RandomSource for Seeded {
     }
 }
 
-/// Draws the board of a seed: uniform over all boards that can reach the goal.
+/// Draws a board from a seed, uniformly from all boards that can reach the goal.
 pub fn board_of_seed(goal: &Board, seed: &str) -> Board {
     random_board(goal, &mut Seeded::new(seed))
 }

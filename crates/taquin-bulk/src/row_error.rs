@@ -8,9 +8,10 @@ use taquin_solver::{PuzzleError, Reachability};
 /// One error in the fields of a row or of a request.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct FieldError {
-    /// RFC 6901 pointer into the row or the request, such as `/board/1/2`; empty for the whole.
+    /// RFC 6901 pointer into the row or the request, such as `/board/1/2`. The empty pointer means the whole row or
+    /// request.
     pub pointer: String,
-    /// A code from the closed list of the contract.
+    /// Code of the error, from the list in the HTTP contract (`openapi.yaml`).
     pub code: &'static str,
     /// The error in a sentence.
     pub detail: String,
@@ -23,7 +24,7 @@ impl FieldError {
     }
 }
 
-/// Kind of the error of a row.
+/// Kind of an error in a row or in a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ErrorKind {
     /// The text is not JSON, or not UTF-8.
@@ -34,15 +35,15 @@ pub enum ErrorKind {
     InvalidRequest,
     /// The board is wrong.
     InvalidBoard,
-    /// The goal does not fit the board.
+    /// The goal and the board have different sizes, or a row does not have the size or the goal of the other rows.
     GoalMismatch,
     /// The options conflict.
     UnsupportedCombination,
-    /// The goal cannot be reached.
+    /// The goal cannot be reached from the board.
     Unsolvable,
     /// The text is too long.
     ContentTooLarge,
-    /// A bug.
+    /// A bug, or damaged memory.
     Internal,
 }
 
@@ -60,12 +61,12 @@ impl ErrorKind {
         Self::Internal,
     ];
 
-    /// Name of the problem type, as in `/problems/invalid-board`.
+    /// Name of the problem type, such as `invalid-board` in `/problems/invalid-board`.
     pub const fn slug(self) -> &'static str {
         self.row().0
     }
 
-    /// Status of a response with the problem.
+    /// HTTP status of a response with a problem of this kind.
     pub const fn status(self) -> u16 {
         self.row().1
     }
@@ -90,10 +91,10 @@ impl ErrorKind {
     }
 }
 
-/// The error of a row: the content of a problem document (RFC 9457).
+/// The error of a row or of a request, with the content of a problem document (RFC 9457).
 #[derive(Clone, PartialEq, Debug)]
 pub struct RowError {
-    /// Kind of the error, which determines status and title.
+    /// Kind of the error. The kind determines the status and the title.
     pub kind: ErrorKind,
     /// The cause, and advice.
     pub detail: String,
@@ -104,7 +105,7 @@ pub struct RowError {
 }
 
 impl RowError {
-    /// Maximum number of errors in a document.
+    /// Maximum number of errors of fields in a problem document.
     pub const MAX_ERRORS: usize = 20;
 
     /// Detail of an internal error.
@@ -116,7 +117,7 @@ impl RowError {
         Self { kind, detail: detail.into(), errors: Vec::new(), members: Vec::new() }
     }
 
-    /// Creates an internal error. The caller has logged the cause.
+    /// Creates an internal error. The detail refers to the log, so the cause must be logged.
     pub fn internal() -> Self {
         Self::new(ErrorKind::Internal, Self::INTERNAL)
     }
@@ -129,14 +130,15 @@ impl RowError {
         self
     }
 
-    /// Adds an extension member. Its name must not be the name of a common member.
+    /// Adds an extension member. `name` must not be the name of a common member, such as `title`.
     #[must_use]
     pub fn with_member(mut self, name: &'static str, value: impl Serialize) -> Self {
         self.members.push((name, serde_json::to_value(value).unwrap_or(Value::Null)));
         self
     }
 
-    /// The error in one line: its detail, and the errors of fields if there are several.
+    /// Returns the error as one line of text. The line has the detail, and each error of a field if there are at least
+    /// two.
     pub fn to_line(&self) -> String {
         let errors = self.errors.iter().filter(|_| self.errors.len() > 1);
         let errors = errors.map(|error| format!(" {}: {}.", error.pointer, error.detail));
@@ -144,8 +146,8 @@ impl RowError {
     }
 }
 
-/// Converts the error of start and goal to `unsolvable`, with the members of a `/solvable` response, or to
-/// `goal-mismatch`.
+/// Converts the error of an unreachable goal to `unsolvable`, with the members of a `/solvable` response. Converts the
+/// error of different sizes to `goal-mismatch`.
 impl From<PuzzleError> for RowError {
     fn from(error: PuzzleError) -> Self {
         match error {
@@ -166,17 +168,17 @@ fn unsolvable(reachability: &Reachability) -> RowError {
         .with_member("blank_distance", reachability.blank_distance)
 }
 
-/// The contract's code for an unreachable goal; `None` if it is reachable.
+/// Returns the code in the HTTP contract for the reason why a goal is unreachable; `None` if the goal is reachable.
 pub fn reason(reachability: &Reachability) -> Option<&'static str> {
     (!reachability.is_reachable()).then_some("parity")
 }
 
-/// The contract's code for the parity of the permutation.
+/// Returns the code in the HTTP contract for the parity of the permutation, `odd` or `even`.
 pub fn parity(reachability: &Reachability) -> &'static str {
     if reachability.odd_permutation { "odd" } else { "even" }
 }
 
-/// Capitalizes the first letter of a text and ends it with a period.
+/// Capitalizes the first letter of a text, and appends a period unless the text ends with `.` or `?`.
 pub fn sentence(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().map_or_else(String::new, |first| first.to_uppercase().collect());
@@ -209,18 +211,18 @@ impl Serialize for RowError {
     }
 }
 
-/// The members of a problem document (RFC 9457), in their order.
+/// The members of a problem document (RFC 9457), in the order of the document.
 #[derive(Clone, Copy, Debug)]
 pub struct ProblemDocument<'a> {
     /// Name of the problem type.
     pub slug: &'a str,
     /// Title of the problem type.
     pub title: &'a str,
-    /// Status of the response.
+    /// HTTP status of the response.
     pub status: u16,
     /// Cause and advice.
     pub detail: &'a str,
-    /// Path and id of the request, if there is one.
+    /// Path and id of the request; `None` for a document without the members `instance` and `request_id`.
     pub request: Option<(&'a str, &'a str)>,
     /// Errors of fields.
     pub errors: &'a [FieldError],

@@ -12,7 +12,7 @@ use crate::ordered::map_in_order;
 use crate::part::{Part, Row};
 use crate::stored_job::{JobError, StoredJob};
 
-/// The chunks of a job that one of `count` processes labels: every `count`-th chunk.
+/// Every `count`-th chunk of a job from chunk `index` on, for one of `count` processes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Shard {
     index: u64,
@@ -20,7 +20,7 @@ pub struct Shard {
 }
 
 impl Shard {
-    /// All chunks.
+    /// The shard with all chunks.
     pub const WHOLE: Self = Self { index: 0, count: 1 };
 
     /// Creates shard `index`, from 0, of `count`; `None` if `index` is not below `count`.
@@ -34,20 +34,20 @@ impl Shard {
     }
 }
 
-/// Progress of a run, updated by its threads.
+/// Progress of a run, updated by the threads of the run.
 #[derive(Debug, Default)]
 pub struct Progress {
-    /// Boards of the shard; 0 if unknown.
+    /// Number of rows of the run, including the resumed rows; 0 if the number is unknown.
     pub total: AtomicU64,
     /// True if `total` is an estimate.
     pub is_estimate: AtomicBool,
-    /// Boards labelled before the run.
+    /// Number of rows that were stored before the run.
     pub resumed: AtomicU64,
-    /// Boards labelled by this run.
+    /// Number of rows that this run has processed, with and without labels.
     pub labelled: AtomicU64,
-    /// Boards whose search failed, and invalid rows.
+    /// Number of rows without a label, including invalid rows and the rows that [`Progress::note_resumed`] adds.
     pub failed: AtomicU64,
-    /// Length of the longest solution of this run.
+    /// Length of the longest solution of this run, in moves; 0 before the first solution.
     pub hardest: AtomicU32,
 }
 
@@ -56,7 +56,7 @@ pub struct Progress {
 pub enum RunEnd {
     /// All parts of the shard exist.
     Finished,
-    /// The run was cancelled.
+    /// The cancel flag is set, so parts of the shard may be missing.
     Cancelled,
 }
 
@@ -69,7 +69,7 @@ pub struct Resources<'a> {
     pub threads: usize,
     /// Memory for the nodes of one search, in bytes.
     pub search_memory: u64,
-    /// Cancels the run when set.
+    /// Flag that cancels the run when set.
     pub cancel: &'a AtomicBool,
     /// Observes failed searches.
     pub failures: &'a dyn FailureObserver,
@@ -82,7 +82,8 @@ impl Resources<'_> {
     }
 }
 
-/// Labels the boards of one chunk. Returns `None` if the run is cancelled. A search that panics becomes a failed row.
+/// Labels the boards of one chunk, and returns the part; `None` if the run is cancelled. A board whose search panics or
+/// finds no solution becomes a failed row.
 ///
 /// # Errors
 /// [`JobError`] if the boards cannot be read, or if a solution is wrong.
@@ -98,8 +99,8 @@ pub fn label_chunk(
     Ok(is_whole.then_some(part))
 }
 
-/// Labels the boards with these indices and appends the rows to a part. A board for which `is_searched` is false
-/// becomes a failed row. Returns false if the run is cancelled.
+/// Labels the boards with these indices, and appends the rows to `part`. A board for whose index `is_searched` returns
+/// false is not searched, and becomes a failed row. Returns false if the run is cancelled before all rows are appended.
 ///
 /// # Errors
 /// [`JobError`] if the boards cannot be read, or if a solution is wrong.
@@ -131,13 +132,15 @@ pub fn label_boards(
 }
 
 impl Progress {
-    /// Adds the rows of the interrupted run that this run resumes.
+    /// Records the number of rows of the interrupted run that this run resumes. `failed` of these rows have no label.
     pub fn note_resumed(&self, rows: u64, failed: u64) {
         self.resumed.store(rows, Ordering::Relaxed);
         self.failed.fetch_add(failed, Ordering::Relaxed);
     }
 
-    /// Estimates the number of rows of an input from the fraction of its bytes that is labelled.
+    /// Sets `total` to an estimate of the number of rows of an input. `length` is the number of bytes after the resumed
+    /// rows, and the run has labelled `labelled_bytes` of these bytes. Does nothing if `length` is `None`, because the
+    /// length is unknown.
     pub fn estimate_total(&self, labelled_bytes: u64, length: Option<u64>) {
         let Some(length) = length else { return };
         let labelled = self.labelled.load(Ordering::Relaxed);
@@ -146,7 +149,7 @@ impl Progress {
         self.total.store(self.resumed.load(Ordering::Relaxed) + total, Ordering::Relaxed);
     }
 
-    /// Sets `total` to the number of labelled rows at the end of an input, and returns the number.
+    /// Sets `total` to the exact number of rows of an input, once all rows are processed. Returns the number.
     pub fn end_of_input(&self) -> u64 {
         let rows = self.resumed.load(Ordering::Relaxed) + self.labelled.load(Ordering::Relaxed);
         self.total.store(rows, Ordering::Relaxed);
@@ -154,7 +157,7 @@ impl Progress {
         rows
     }
 
-    /// Counts a row, with the length of its solution if it has a label.
+    /// Counts a processed row. `length` is the length of the row's solution in moves; `None` counts the row as failed.
     pub fn count(&self, length: Option<u32>) {
         match length {
             Some(length) => self.hardest.fetch_max(length, Ordering::Relaxed),
@@ -164,10 +167,11 @@ impl Progress {
     }
 }
 
-/// Makes the missing parts of a shard, in the order of the chunks.
+/// Labels the chunks of a shard whose parts are missing, and stores the parts. The threads begin the chunks in
+/// ascending order.
 ///
 /// # Errors
-/// The first [`JobError`] of a thread. Stored parts remain.
+/// The first [`JobError`]. Parts that were stored before the error remain.
 pub fn run(job: &StoredJob, shard: Shard, resources: &Resources<'_>, progress: &Progress) -> Result<RunEnd, JobError> {
     let boards = |chunk: u64| {
         let boards = job.spec().boards_of(chunk);
@@ -182,7 +186,7 @@ pub fn run(job: &StoredJob, shard: Shard, resources: &Resources<'_>, progress: &
     }
     let is_over = AtomicBool::new(false);
     let make = |chunk: u64| {
-        // After an error, the chunks that are handed out already are left.
+        // After an error of any thread, chunks that are already handed out are skipped.
         if is_over.load(Ordering::Relaxed) {
             return Ok(());
         }
@@ -222,7 +226,7 @@ mod tests {
     #[derive(Clone, Copy, Debug)]
     enum Source {
         Recipe,
-        /// Some rows are invalid.
+        /// An input with some invalid rows.
         Input,
     }
 
@@ -245,7 +249,7 @@ mod tests {
         }
     }
 
-    /// Runs a job from start to end, and reads its files.
+    /// Runs a job from start to end, and returns the content of the job's files.
     fn run_all(
         source: Source,
         files: Arc<dyn Files>,

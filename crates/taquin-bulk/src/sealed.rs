@@ -1,4 +1,5 @@
-//! Digests in hexadecimal, and seals: checksums at the end of text files, which detect any changed bit.
+//! Digests in hexadecimal, and seals. A seal is a checksum at the end of a text file, which detects any changed bit of
+//! the file.
 
 use std::io::{self, BufRead, Write};
 
@@ -23,10 +24,10 @@ pub enum FormatError {
     /// The checksum is missing or differs.
     #[error(transparent)]
     Seal(#[from] SealError),
-    /// The file has the format of another version.
+    /// The file has the format of another version. Holds the format of the file and the expected format.
     #[error("its format is `{0}`, and this version reads only `{1}`")]
     Format(String, &'static str),
-    /// The sealed text is not JSON of the format.
+    /// The sealed text is not JSON of the format. Holds the message of the parser and the format.
     #[error("it is not the JSON of `{1}`: {0}")]
     Json(String, &'static str),
 }
@@ -42,11 +43,11 @@ const END: &str = "\n}\n";
 const MEMBER: [&str; 2] = [",\n  \"sha256\": \"", "\"\n}\n"];
 /// Text before and after the digest of lines of JSON.
 const LINE: [&str; 2] = ["{\"sha256\":\"", "\"}\n"];
-/// Maximum bytes of lines that are read at once.
+/// Maximum number of bytes that `check_lines` reads at once.
 const MAX_READ: u64 = 1 << 16;
 const DIGITS: usize = 64;
 
-/// Appends the member `sha256` to a JSON object, whose text ends with `\n}\n`. The digest covers the text without the
+/// Returns the text of a JSON object with the additional last member `sha256`. The digest covers the text without the
 /// member `sha256`.
 ///
 /// # Panics
@@ -67,7 +68,7 @@ pub fn unseal(sealed: &[u8]) -> Result<Vec<u8>, SealError> {
     members_of(sealed).map(|members| [members, END.as_bytes()].concat())
 }
 
-/// Checks a sealed JSON object. The object can be parsed with the seal.
+/// Checks a sealed JSON object. The sealed text is valid JSON too, so the caller can parse the text without [`unseal`].
 ///
 /// # Errors
 /// [`SealError`].
@@ -82,13 +83,14 @@ fn members_of(sealed: &[u8]) -> Result<&[u8], SealError> {
     if hex(&own).as_bytes() == digest { Ok(members) } else { Err(SealError::Differs) }
 }
 
-/// Reads a sealed JSON object whose member `format` is `format`.
+/// Checks and parses a sealed JSON object. The member `format` of the object must equal the parameter `format`.
 ///
 /// # Errors
-/// [`FormatError`]. A wrong format is reported before a missing or wrong checksum.
+/// [`FormatError`]. If the checksum is missing and the format is wrong, reports the format. If the checksum is wrong,
+/// reports the checksum.
 pub fn read_sealed<T: DeserializeOwned>(sealed: &[u8], format: &'static str) -> Result<T, FormatError> {
     let checked = check_seal(sealed);
-    // A file without a checksum belongs to another version, or is damaged.
+    // A file of another version may have no checksum, so a wrong format is reported before a missing checksum.
     if checked != Err(SealError::Differs)
         && let Ok(FormatJson { format: own }) = serde_json::from_slice(sealed)
         && own != format
@@ -99,7 +101,7 @@ pub fn read_sealed<T: DeserializeOwned>(sealed: &[u8], format: &'static str) -> 
     serde_json::from_slice(sealed).map_err(|error| FormatError::Json(error.to_string(), format))
 }
 
-/// Writes a sealed JSON object without keeping its text in memory.
+/// Writer of a sealed JSON object, which does not keep the object's text in memory.
 #[derive(Debug)]
 pub struct SealWriter<W> {
     file: W,
@@ -107,12 +109,13 @@ pub struct SealWriter<W> {
 }
 
 impl<W: Write> SealWriter<W> {
-    /// Creates a writer.
+    /// Creates a writer of an object to `file`.
     pub fn new(file: W) -> Self {
         Self { file, digest: Sha256::new() }
     }
 
-    /// Writes the member `sha256` and the end of the object. The caller has written all other members.
+    /// Writes the member `sha256` and the end of the object. The caller must have written the object up to the end of
+    /// the last other member.
     ///
     /// # Errors
     /// Errors of the file.
@@ -165,19 +168,20 @@ pub fn check_lines(lines: &mut dyn BufRead) -> io::Result<[u8; 32]> {
     Err(io::Error::new(io::ErrorKind::InvalidData, error))
 }
 
-/// Splits a text into the text before the digest and the digest.
+/// Splits a sealed text into the text before the seal, and the digest in the seal. `None` if the text does not end with
+/// a seal.
 fn split<'t>(text: &'t [u8], [before, after]: [&str; 2]) -> Option<(&'t [u8], &'t [u8])> {
     let text = text.strip_suffix(after.as_bytes())?;
     let (text, digest) = text.split_at_checked(text.len().checked_sub(DIGITS)?)?;
     Some((text.strip_suffix(before.as_bytes())?, digest))
 }
 
-/// SHA-256 of bytes in hexadecimal.
+/// SHA-256 of bytes, in lower-case hexadecimal digits.
 pub fn sha256_hex(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
 }
 
-/// Formats bytes in hexadecimal.
+/// Formats bytes as lower-case hexadecimal digits.
 pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
@@ -195,7 +199,8 @@ pub fn unhex<const N: usize>(text: &str) -> Option<[u8; N]> {
 mod tests {
     use super::*;
 
-    /// Calls `check` with every text that differs in one bit, and with every prefix.
+    /// Calls `check` with every text that differs from `text` in one bit, with every shorter prefix, and with a longer
+    /// text.
     fn for_each_damage(text: &[u8], check: impl Fn(&[u8])) {
         for bit in 0..8 * text.len() {
             let mut damaged = text.to_vec();

@@ -22,9 +22,9 @@ pub struct JobSpec {
     pub want: Want,
     /// Limits of each search.
     pub limits: RequestedLimits,
-    /// Strongest tables of the searches.
+    /// Tier of the strongest tables that the searches use.
     pub tables: Tier,
-    /// Boards of a chunk. The last chunk has the rest.
+    /// Number of boards of a chunk. The last chunk has the remaining boards.
     pub chunk: u32,
     /// Version of the solver.
     pub version: String,
@@ -33,9 +33,9 @@ pub struct JobSpec {
 /// Source of the boards of a job.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum JobBoards {
-    /// Drawn at random from a seed.
+    /// Boards that are drawn at random from a seed.
     Recipe(Recipe),
-    /// Stored in parts in the job's directory.
+    /// Boards that are stored in parts, among the files of the job.
     Input(InputRecord),
 }
 
@@ -48,7 +48,7 @@ impl JobBoards {
         }
     }
 
-    /// Returns true if both sources have the same boards. The texts of invalid rows are not compared.
+    /// Returns true if both sources have the same rows. The stored problems of invalid rows are not compared.
     pub fn has_same_rows(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Input(own), Self::Input(other)) => own.has_same_rows(other),
@@ -56,12 +56,12 @@ impl JobBoards {
         }
     }
 
-    /// The stored problems of invalid rows.
+    /// The record of the stored problems of invalid rows. A recipe has no stored problems.
     pub fn problems(&self) -> StoredProblems {
         if let Self::Input(input) = self { input.problems() } else { StoredProblems::default() }
     }
 
-    /// Number of boards, or of rows of the input.
+    /// Number of boards of the recipe, or of rows of the input, including invalid rows.
     pub fn count(&self) -> u64 {
         match self {
             Self::Recipe(recipe) => recipe.count(),
@@ -73,10 +73,10 @@ impl JobBoards {
 /// Why bytes are not a valid `spec.json`.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum SpecError {
-    /// Not the sealed JSON of a specification.
+    /// The bytes are not the sealed JSON of a specification.
     #[error(transparent)]
     Text(#[from] FormatError),
-    /// A member has an invalid value.
+    /// A member has an invalid value. Holds the name of the member.
     #[error("`{0}` has an invalid value")]
     Member(&'static str),
 }
@@ -118,7 +118,7 @@ struct LimitsJson {
 }
 
 impl JobSpec {
-    /// Serializes `spec.json`. Equal specifications have equal bytes.
+    /// Serializes the specification as the content of `spec.json`. Equal specifications have equal bytes.
     pub fn to_json(&self) -> Vec<u8> {
         let Self { boards, want, limits, tables, chunk, version } = self;
         let (goal, count) = (boards.goal(), boards.count());
@@ -149,7 +149,7 @@ impl JobSpec {
         seal(&bytes)
     }
 
-    /// Parses `spec.json`.
+    /// Parses the content of `spec.json`.
     ///
     /// # Errors
     /// See [`SpecError`].
@@ -175,7 +175,7 @@ impl JobSpec {
         if spec.has_valid_chunks() { Ok(spec) } else { Err(SpecError::Member("chunk")) }
     }
 
-    /// Returns true if the chunks are neither too large nor too many.
+    /// Returns true if the size of a chunk is 1 to [`MAX_ROWS`] boards, and the job has at most `MAX_CHUNKS` chunks.
     pub fn has_valid_chunks(&self) -> bool {
         (1..=MAX_ROWS).contains(&self.chunk) && self.chunks() <= MAX_CHUNKS
     }
@@ -185,20 +185,20 @@ impl JobSpec {
         self.boards.count().div_ceil(self.chunk.into())
     }
 
-    /// Indices of the boards of a chunk.
+    /// Indices of the boards of chunk number `chunk`, from 0.
     pub fn boards_of(&self, chunk: u64) -> std::ops::Range<u64> {
         let first = chunk * u64::from(self.chunk);
         first..(first + u64::from(self.chunk)).min(self.boards.count())
     }
 
-    /// Number of boards in the chunks whose entry is true.
+    /// Number of boards in the chunks whose entry in `chunks` is true.
     pub fn boards_in(&self, chunks: &[bool]) -> u64 {
         let marked = (0..).zip(chunks).filter(|(_, is_marked)| **is_marked);
         marked.map(|(chunk, _)| self.boards_of(chunk)).map(|boards| boards.end - boards.start).sum()
     }
 
-    /// Returns true if the labels depend only on the boards: proven lengths and first moves without limits. Other
-    /// labels depend on the version of the solver and on its tables.
+    /// Returns true if the labels depend only on the boards. The labels must be proven lengths or first moves, and the
+    /// job must have no limits. Other labels depend on the version of the solver and on the solver's tables.
     pub fn has_unique_labels(&self) -> bool {
         let is_unlimited = self.limits == RequestedLimits::default();
         let is_proven = Want::Next.serves(self.boards.goal().size());
@@ -210,13 +210,14 @@ impl JobSpec {
         self.has_unique_labels() || (self.version == version && self.tables == tables)
     }
 
-    /// Returns true if labels may differ between runs, because a time limit may end searches.
+    /// Returns true if the searches have a time limit, so that labels may differ between runs. Boards of more than 16
+    /// cells always have a time limit.
     pub fn depends_on_time(&self) -> bool {
         let improves_all_the_time = !Want::Next.serves(self.boards.goal().size());
         self.want != Want::Bounds && (self.limits.time.is_some() || improves_all_the_time)
     }
 
-    /// Returns the first differing member, by its name on the command line; `None` if both specifications describe the
+    /// Returns the name of the first difference, such as `seed` or `limits`; `None` if both specifications describe the
     /// same labels. The chunk size is not compared.
     pub fn difference(&self, other: &Self) -> Option<&'static str> {
         let depends_on_solver = !self.has_unique_labels();

@@ -19,8 +19,8 @@ use crate::label::{RequestedLimits, Want};
 use crate::part::{Part, PartError, PartHeader, Row};
 use crate::spec::{JobBoards, JobSpec, SpecError};
 
-/// A job and its files: `spec.json` once the job is accepted, a part for each chunk that is done, and `end.json` once
-/// the job is complete.
+/// A job and its files. `spec.json` exists once the job is accepted, a part exists for each chunk that is done, and
+/// `end.json` exists once the job has ended.
 #[derive(Clone, Debug)]
 pub struct StoredJob {
     files: Arc<dyn Files>,
@@ -31,12 +31,12 @@ pub struct StoredJob {
 /// Why a job cannot continue.
 #[derive(Debug, thiserror::Error)]
 pub enum JobError {
-    /// A file cannot be read or written.
+    /// A file cannot be read or written, or has invalid content.
     #[error("{}: {source}", path.display())]
     File {
         /// The file or the directory.
         path: PathBuf,
-        /// The system's error.
+        /// The cause.
         source: io::Error,
     },
     /// The directory has no job.
@@ -63,7 +63,7 @@ pub enum JobError {
     OtherJob {
         /// The directory.
         path: PathBuf,
-        /// The member of the description that differs.
+        /// Name of the member of the description that differs.
         member: &'static str,
     },
     /// A part is damaged, or belongs to another job.
@@ -79,7 +79,7 @@ pub enum JobError {
     WrongSolution,
 }
 
-/// Boards of a job.
+/// Iterator over boards of a job. An invalid row of an input is `None`.
 pub type JobRows = Box<dyn Iterator<Item = Option<Puzzle>> + Send>;
 
 impl From<WrongSolution> for JobError {
@@ -93,7 +93,8 @@ const PART_EXTENSION: &str = ".tqp";
 pub(crate) const END: &str = "end.json";
 
 impl StoredJob {
-    /// Opens the job of a directory, or creates the job there. An existing job keeps its chunk size.
+    /// Opens the job in a directory. Creates the job from `spec` if the directory has no job. An existing job must
+    /// describe the same labels as `spec`, and keeps its chunk size.
     ///
     /// # Errors
     /// See [`JobError`].
@@ -104,7 +105,7 @@ impl StoredJob {
         Ok(job)
     }
 
-    /// Opens the job of a directory.
+    /// Opens the job in a directory.
     ///
     /// # Errors
     /// See [`JobError`].
@@ -112,7 +113,8 @@ impl StoredJob {
         Self::open_in(Arc::new(Directory::at(path)))
     }
 
-    /// Opens the job that has these files, or creates the job. An existing job keeps its chunk size.
+    /// Opens the job that has these files. Creates the job from `spec` if there is no `spec.json`. An existing job must
+    /// describe the same labels as `spec`, and keeps its chunk size.
     ///
     /// # Errors
     /// See [`JobError`].
@@ -145,7 +147,7 @@ impl StoredJob {
         &self.spec
     }
 
-    /// Creates a job without boards, in place of a job whose `spec.json` is damaged.
+    /// Returns a job without boards, in place of a job whose `spec.json` or record is damaged. Creates no files.
     pub fn damaged(files: Arc<dyn Files>) -> Self {
         let smallest = Size::try_from((Size::MIN_SIDE, Size::MIN_SIDE)).expect("it is a size");
         let goal = Board::blank_last(smallest);
@@ -165,7 +167,8 @@ impl StoredJob {
         &*self.files
     }
 
-    /// Removes temporary files that killed processes left. A file that cannot be removed only takes disk space.
+    /// Removes temporary files that killed processes left. Errors are ignored, because a remaining file only takes disk
+    /// space.
     pub fn clean(&self) {
         for folder in ["", PARTS, input_files::FOLDER] {
             let _ = self.files.clean(folder);
@@ -187,7 +190,7 @@ impl StoredJob {
         Ok(done)
     }
 
-    /// Lists the chunks from `chunk` on whose parts exist, in any order.
+    /// Returns the numbers of the chunks that have a part and are not below `chunk`, in any order.
     ///
     /// # Errors
     /// [`JobError::File`].
@@ -201,7 +204,7 @@ impl StoredJob {
         Ok(stored)
     }
 
-    /// Returns true if the job has ended, or was deleted since it was opened.
+    /// Returns true if the job has ended, or was deleted since the job was opened.
     ///
     /// # Errors
     /// [`JobError::File`].
@@ -209,7 +212,7 @@ impl StoredJob {
         if self.created_at(END)?.is_some() {
             return Ok(true);
         }
-        // Unlike the file's creation time, reading the file tells a missing bucket from a missing file.
+        // In a missing bucket, the creation time of every file is `None`, but reading a file is an error.
         Ok(self.created_at(SPEC)?.is_none() && self.get_within(SPEC, SMALL_FILE)?.is_none())
     }
 
@@ -233,7 +236,7 @@ impl StoredJob {
         self.created_at(&part_name(chunk)).map(|created| created.is_some())
     }
 
-    /// Returns the length of the part of a chunk in bytes, if the part exists.
+    /// Returns the length of the part of a chunk in bytes; `None` if the part is missing.
     ///
     /// # Errors
     /// [`JobError::File`], and [`JobError::Part`] if the part is too long.
@@ -251,12 +254,12 @@ impl StoredJob {
         Part::most_bytes(spec.want, spec.boards.goal().size(), spec.chunk.into())
     }
 
-    /// The error of a part that is missing although the job needs it.
+    /// Creates the error of a part that the job needs but that is missing.
     pub fn missing_part(&self, chunk: u64) -> JobError {
         self.file_error(&part_name(chunk), io::Error::new(io::ErrorKind::NotFound, "the file is missing"))
     }
 
-    /// Reads the bytes of the part of a chunk, if the part exists, and checks the checksums.
+    /// Reads the bytes of the part of a chunk, and checks the header and all checksums; `None` if the part is missing.
     ///
     /// # Errors
     /// [`JobError::File`] and [`JobError::Part`].
@@ -274,7 +277,7 @@ impl StoredJob {
         if is_own { Ok(()) } else { Err(PartError::Columns) }
     }
 
-    /// Reads the part of a chunk, if the part exists, with its bytes.
+    /// Reads the part of a chunk, and returns the part and its bytes; `None` if the part is missing.
     ///
     /// # Errors
     /// [`JobError::File`] and [`JobError::Part`].
@@ -304,7 +307,8 @@ impl StoredJob {
         })
     }
 
-    /// Returns the rows of a chunk, each with its index and its board.
+    /// Returns the rows of a chunk, each as the index of the row in the job, the board, and the stored row. The board
+    /// of an invalid row is `None`.
     ///
     /// # Errors
     /// [`JobError`], also for a missing part.
@@ -318,7 +322,7 @@ impl StoredJob {
         Ok(indices.zip(boards).zip(part.into_rows()).map(|((index, board), row)| (index, board, row)))
     }
 
-    /// Reads a file of at most `most` bytes.
+    /// Reads a file of at most `most` bytes; `None` if the file is missing.
     ///
     /// # Errors
     /// [`JobError::File`].
@@ -346,19 +350,20 @@ impl StoredJob {
         self.files.put_with(name, &mut write).map_err(|source| self.file_error(name, source))
     }
 
-    /// Converts an error of the input, which names its file.
+    /// Converts an error of reading the input, and adds the path of the input's folder. The error already names the
+    /// file.
     pub fn input_error(&self, source: io::Error) -> JobError {
         self.file_error(input_files::FOLDER, source)
     }
 
-    /// Adds the path of the file `name` to an error.
+    /// Converts an error of the file `name`, and adds the path of the file.
     pub fn file_error(&self, name: &str, source: io::Error) -> JobError {
         JobError::File { path: self.files.path_of(name), source }
     }
 }
 
 impl JobBoards {
-    /// Takes a sample of the boards, before the job is created. `files` has the input.
+    /// Takes a sample of the boards, before the job is created. `files` must have the parts of an input.
     ///
     /// # Errors
     /// [`JobError::File`] if the input cannot be read.
@@ -376,7 +381,8 @@ impl JobBoards {
 }
 
 impl JobError {
-    /// Returns true if a retry may succeed, because the storage failed and not its content.
+    /// Returns true if a retry may succeed, because the storage failed. An error of a damaged or missing file is not
+    /// temporary.
     pub fn is_temporary(&self) -> bool {
         // A file in place of a folder is damage too.
         use io::ErrorKind::{InvalidData, NotADirectory, NotFound, UnexpectedEof};
@@ -400,12 +406,12 @@ impl JobError {
         format!("{what}; delete the job, and create it again")
     }
 
-    /// Returns true if another process does the same work.
+    /// Returns true if the operation failed because another process does the same work.
     pub fn is_busy(&self) -> bool {
         matches!(self, Self::File { source, .. } if source.kind() == io::ErrorKind::ResourceBusy)
     }
 
-    /// Returns true if the disk is full. The job can continue once space is free.
+    /// Returns true if the disk or a disk quota is full. The job can continue once space is free.
     pub fn is_disk_full(&self) -> bool {
         let is_full = |kind| matches!(kind, io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded);
         matches!(self, Self::File { source, .. } if is_full(source.kind()))
@@ -416,7 +422,7 @@ fn part_name(chunk: u64) -> String {
     format!("{PARTS}/{}", file_name(chunk))
 }
 
-/// Name of the part of a chunk. The names sort as the chunks do.
+/// Name of the part of a chunk in the folder of parts. The names sort in the order of the chunks.
 fn file_name(chunk: u64) -> String {
     format!("{chunk:010}{PART_EXTENSION}")
 }

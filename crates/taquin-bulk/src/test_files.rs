@@ -16,12 +16,14 @@ use parking_lot::Mutex;
 use crate::directory::Directory;
 use crate::files::{Created, Files, WriteFile, too_long};
 
-/// Files in memory, which keep all promises of [`Files`] except durability.
+/// Files in memory, which keep all promises of [`Files`] except durability. The files stand for the objects of an S3
+/// bucket.
 #[derive(Debug, Default)]
 pub struct FilesInMemory(Mutex<BTreeMap<String, (Vec<u8>, SystemTime)>>, AtomicBool);
 
 impl FilesInMemory {
-    /// Makes all calls behave as if the bucket was removed.
+    /// Makes the bucket look removed. Calls that create or read a file fail, and no file has a creation time. The other
+    /// calls do not change.
     pub fn lose_bucket(&self) {
         self.1.store(true, Ordering::Relaxed);
     }
@@ -76,7 +78,7 @@ impl Files for FilesInMemory {
     }
 
     fn created_at(&self, name: &str) -> io::Result<Option<SystemTime>> {
-        // A response to `HEAD` has no error code, so a missing bucket looks like a missing file.
+        // A response of S3 to `HEAD` has no error code, so a missing bucket looks like a missing file.
         let is_there = !self.1.load(Ordering::Relaxed);
         Ok(self.0.lock().get(name).filter(|_| is_there).map(|(_, created)| *created))
     }
@@ -114,12 +116,12 @@ impl Files for FilesInMemory {
     }
 }
 
-/// Wraps files and makes one call fail, or also all later calls.
+/// Files in memory of which one call fails. After [`Failure::PowerLost`], all later calls fail too.
 pub struct FailingFiles {
     files: Arc<FilesInMemory>,
     /// Number of calls so far.
     calls: AtomicUsize,
-    /// Number of the failing call, and kind of the failure.
+    /// Number of the selected call, from 0, and kind of the failure.
     fails: (usize, Failure),
     /// Called before each call.
     before: Box<dyn Fn() + Send + Sync>,
@@ -128,13 +130,13 @@ pub struct FailingFiles {
 /// Kind of a failure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Failure {
-    /// The call is not made.
+    /// The call is not made, and returns an error.
     NotMade,
-    /// The call is made, but its result is lost.
+    /// The call is made, but returns an error instead of its result.
     ResultLost,
-    /// The power fails before the call, so that no later call is made either.
+    /// The call and all later calls are not made, and return errors, as after a loss of power.
     PowerLost,
-    /// The first response is lost, so the call is made twice. The next call fails.
+    /// The call is made twice, as by a retry after a lost response. The next call is not made, and returns an error.
     Repeated,
 }
 
@@ -144,18 +146,18 @@ impl Failure {
 }
 
 impl FailingFiles {
-    /// Makes call number `call`, from 0, fail.
+    /// Wraps `files`. `failure` happens at call number `call`, counted from 0.
     pub fn new(files: Arc<FilesInMemory>, call: usize, failure: Failure) -> Self {
         Self { files, calls: AtomicUsize::new(0), fails: (call, failure), before: Box::new(|| ()) }
     }
 
-    /// Calls `before` before each call. `before` may panic on threads that must not block.
+    /// Sets a function that is called before each call, for example to panic on threads that must not block.
     #[must_use]
     pub fn with_before(self, before: impl Fn() + Send + Sync + 'static) -> Self {
         Self { before: Box::new(before), ..self }
     }
 
-    /// Returns true if a call has failed.
+    /// Returns true if the selected call has happened.
     pub fn have_failed(&self) -> bool {
         self.calls.load(Ordering::Relaxed) > self.fails.0
     }
@@ -227,7 +229,7 @@ impl Files for FailingFiles {
     }
 }
 
-/// Checks all promises of [`Files`] on empty storage.
+/// Checks the promises of [`Files`], except durability, on empty storage. Panics if a promise is broken.
 pub fn check_promises(files: &dyn Files) {
     files.create_folder("some").unwrap();
     files.create_folder("some").unwrap();
@@ -318,11 +320,11 @@ fn files_and_folders_are_listed_and_removed(files: &dyn Files) {
     files.remove("none/of/these").unwrap();
 }
 
-/// A temporary directory, removed when dropped.
+/// A temporary directory, which is removed with its content when the value is dropped.
 pub struct Scratch(pub Directory);
 
 impl Scratch {
-    /// Creates an empty directory among the temporary files.
+    /// Creates an empty directory in the system's directory for temporary files.
     ///
     /// # Panics
     /// If the directory cannot be created.

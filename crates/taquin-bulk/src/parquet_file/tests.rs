@@ -1,4 +1,4 @@
-//! Files are read back, row by row, by the library's record reader.
+//! Tests that read files back with the library's record reader, row by row.
 
 use std::io::ErrorKind;
 
@@ -10,7 +10,7 @@ use taquin_solver::{Move, Named};
 
 use super::*;
 
-/// The content of a row.
+/// The content of a row, before the row is written.
 #[derive(Clone, PartialEq, Debug)]
 struct Made {
     index: u64,
@@ -66,7 +66,7 @@ fn block(columns: ParquetColumns, indices: Range<u64>) -> ParquetRows {
     rows
 }
 
-/// Writes a file of the first `count` rows, in blocks of `block_rows` rows.
+/// Writes the first `count` rows in blocks of `block_rows` rows, and returns the bytes of the file.
 fn bytes(columns: ParquetColumns, count: u64, block_rows: u64) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut file = ParquetFile::create(&mut bytes, columns, &METADATA).unwrap();
