@@ -7,32 +7,32 @@ use std::time::Instant;
 use taquin_bulk::{JobBoards, JobError, JobRows, JobSpec, Part, StoredJob, Want};
 use taquin_solver::BoardCodec;
 
-/// A chunk whose part is not stored yet.
+/// A begun chunk, whose part is not stored yet.
 pub(crate) struct BegunChunk {
     pub(crate) number: u64,
-    /// Boards without a label so far.
+    /// Boards that are not labelled yet; `None` for an invalid row.
     pub(crate) rows: JobRows,
     pub(crate) part: Part,
-    /// Rows of the part that failed.
+    /// Number of failed and invalid rows in `part`.
     pub(crate) failed: u64,
     pub(crate) since: Instant,
     _memory: ChunkMemory,
 }
 
-/// Counts the memory of begun chunks, of all owners and of one.
+/// Memory reserved for begun chunks, of all owners and of one owner, in bytes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ChunkBudget {
     all: Arc<AtomicU64>,
     own: Arc<AtomicU64>,
 }
 
-/// Memory reserved for a begun chunk. Dropping releases it.
+/// Memory reserved for a begun chunk. Dropping the value releases the memory.
 pub(crate) struct ChunkMemory {
     budget: ChunkBudget,
     bytes: u64,
 }
 
-/// Memory limit of all begun chunks, in bytes.
+/// Memory limit of all begun chunks, in bytes. An owner without a begun chunk may exceed the limit.
 const MAX_BYTES: u64 = 64 << 20;
 
 impl BegunChunk {
@@ -44,7 +44,7 @@ impl BegunChunk {
 }
 
 impl ChunkBudget {
-    /// The budget of another owner.
+    /// Creates the budget of another owner. Both budgets share the count of all owners.
     pub(crate) fn of_owner(&self) -> Self {
         Self { all: Arc::clone(&self.all), own: Arc::default() }
     }
@@ -54,7 +54,8 @@ impl ChunkBudget {
         self.all.load(Ordering::Relaxed) > 0
     }
 
-    /// Reserves memory if enough is free, or if the owner has no begun chunk.
+    /// Reserves the memory of a chunk of the job, if enough is free, or if the owner has no begun chunk. Otherwise
+    /// returns `None`.
     pub(crate) fn take(&self, spec: &JobSpec) -> Option<ChunkMemory> {
         let bytes = bytes_of(spec);
         let fitting = |all: u64| Some(all + bytes).filter(|all| *all <= MAX_BYTES);
@@ -77,11 +78,13 @@ impl Drop for ChunkMemory {
     }
 }
 
-/// Estimated memory of a chunk. A growing column may take twice the memory of its rows.
+/// Estimates the memory of a chunk of the job, in bytes. The estimate allows for a growing column, which may take twice
+/// the memory of its rows.
 fn bytes_of(spec: &JobSpec) -> u64 {
     const LABEL: u64 = 16;
     let size = spec.boards.goal().size();
-    // A byte holds four moves. A solution averages about half a move for each cell, row and column.
+    // A solution averages cells * (rows + columns) / 2 moves, and a byte holds four moves. The estimate is doubled for
+    // a growing column.
     let solution = match spec.want {
         Want::Moves => (size.cells() * (size.rows() + size.cols())) as u64 / 4,
         Want::Length | Want::Bounds | Want::Next | Want::Expanded => 0,

@@ -4,16 +4,17 @@ use std::collections::VecDeque;
 
 use fixedbitset::FixedBitSet;
 
-/// The chunks of a job. A chunk is done, begun by a slice, parked between slices, or new. `B` is a begun chunk.
+/// The chunks of a job. A chunk is new, active in a slice, parked between slices, dropped, or done. `B` is a begun
+/// chunk with its labels.
 #[derive(Debug)]
 pub(crate) struct ChunkQueue<B> {
     is_done: FixedBitSet,
     done: u64,
-    /// All earlier chunks are done, begun, or dropped.
+    /// First chunk that may be new: all earlier chunks are done, begun, or dropped.
     next: usize,
-    /// Begun chunks whose labels were lost.
+    /// Numbers of the begun chunks whose labels are lost. These chunks begin again before new ones.
     dropped: Vec<u64>,
-    /// Begun chunks without a slice.
+    /// Begun chunks that wait for a slice, in the order in which they were parked.
     parked: VecDeque<B>,
     /// Number of chunks that slices work on.
     active: usize,
@@ -22,9 +23,9 @@ pub(crate) struct ChunkQueue<B> {
 /// A chunk handed to a slice.
 #[derive(PartialEq, Eq, Debug)]
 pub(crate) enum Taken<B> {
-    /// Begun by this slice.
+    /// Number of a chunk that this slice begins.
     New(u64),
-    /// Begun earlier.
+    /// A chunk that an earlier slice began.
     Parked(B),
 }
 
@@ -40,7 +41,8 @@ impl<B> ChunkQueue<B> {
         !self.parked.is_empty()
     }
 
-    /// Takes a parked chunk, or begins one if `may_begin`.
+    /// Takes the first parked chunk. If there is none and `may_begin` is true, begins a dropped or new chunk. Returns
+    /// `None` if there is no such chunk.
     pub(crate) fn take(&mut self, may_begin: bool) -> Option<Taken<B>> {
         let taken = match self.parked.pop_front() {
             Some(parked) => Taken::Parked(parked),
@@ -60,13 +62,13 @@ impl<B> ChunkQueue<B> {
         Some(first as u64)
     }
 
-    /// Returns an unfinished chunk to the queue.
+    /// Puts an unfinished chunk back into the queue, with its labels.
     pub(crate) fn park(&mut self, chunk: B) {
         self.active -= 1;
         self.parked.push_back(chunk);
     }
 
-    /// Returns a chunk whose labels were lost.
+    /// Puts a chunk, whose labels are lost, back into the queue.
     pub(crate) fn drop_chunk(&mut self, number: u64) {
         self.active -= 1;
         self.dropped.push(number);
@@ -87,7 +89,7 @@ impl<B> ChunkQueue<B> {
         is_new
     }
 
-    /// Returns false if the chunk was marked before, or does not exist.
+    /// Marks a chunk as done. Returns false if the chunk was marked before, or does not exist.
     fn set_done(&mut self, number: u64) -> bool {
         let is_new = (number as usize) < self.is_done.len() && !self.is_done.put(number as usize);
         self.done += u64::from(is_new);
@@ -103,7 +105,8 @@ impl<B> ChunkQueue<B> {
         first
     }
 
-    /// Calls `visit` with the chunks that are neither done nor begun, in order, while it returns true.
+    /// Calls `visit` with the number of each chunk that is neither done, begun, nor dropped, in order, until `visit`
+    /// returns false.
     pub(crate) fn missing(&self, mut visit: impl FnMut(u64) -> bool) {
         let missing = (self.next..self.is_done.len()).filter(|chunk| !self.is_done[*chunk]);
         missing.map(|chunk| chunk as u64).take_while(|chunk| visit(*chunk)).for_each(drop);

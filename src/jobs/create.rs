@@ -24,25 +24,26 @@ use crate::service::ServiceError;
 pub struct Draft {
     /// The boards. The boards of an input are in `folder`.
     pub boards: JobBoards,
-    /// The label of each board.
+    /// The kind of label that each board gets.
     pub want: Want,
     /// Limits of each search.
     pub limits: RequestedLimits,
-    /// The folder with the input.
+    /// The folder with the input; `None` for a recipe.
     pub folder: Option<NewFolder>,
 }
 
-/// Chunk limit of a job in a shared store. A worker keeps the manifest in memory, at 150 bytes a chunk.
+/// Maximum number of chunks of a job in a shared store. The worker that ends a job keeps the manifest in memory, at 150
+/// bytes a chunk.
 const MAX_SHARED_CHUNKS: u64 = 1 << 20;
 
 /// Longest pause between attempts to estimate the cost of an upload while the service is overloaded.
 const OVERLOAD_PAUSE: Duration = Duration::from_secs(1);
 
-/// Time limit of a board in the sample.
+/// Time limit of the search for a board of the sample.
 const SAMPLE_TIME: Duration = Duration::from_millis(250);
 
 impl JobEngine {
-    /// Creates a job, and stores its files. A repeated key returns the owner's existing job.
+    /// Creates a job, and stores its files. If the owner already has a job with this key, returns that job instead.
     ///
     /// # Errors
     /// [`CreateError`].
@@ -77,7 +78,7 @@ impl JobEngine {
             None => self.begin_counted(owner, self.unfinished(owner)).await,
         };
         let folder = match begun {
-            // The job over the limit may be the one that another process created for this request.
+            // The job over the limit may be the job of this key, which another process has just created.
             Err(CreateError::TooMany(unfinished)) => {
                 return existing().await?.ok_or(CreateError::TooMany(unfinished));
             }
@@ -113,14 +114,15 @@ impl JobEngine {
     /// the owner's limit.
     ///
     /// # Errors
-    /// [`CreateError`]: [`TooMany`](CreateError::TooMany) if the owner has reached the limit of unfinished jobs, unless
-    /// the key already has a job.
+    /// [`CreateError`]: [`TooMany`](CreateError::TooMany) if the owner has reached the limit of unfinished jobs. If the
+    /// key already has a job, only jobs in creation count.
     pub async fn begin_upload(self: &Arc<Self>, owner: JobOwner, key: Option<&str>) -> Result<NewFolder, CreateError> {
         let unfinished = self.unfinished_beside(owner, key).await?;
         self.begin_counted(owner, unfinished).await
     }
 
-    /// Number of the owner's unfinished jobs; 0 if the key already has a job.
+    /// Returns the number of the owner's unfinished jobs, or 0 if the key already has a job. Fails if the number has
+    /// reached the limit.
     async fn unfinished_beside(self: &Arc<Self>, owner: JobOwner, key: Option<&str>) -> Result<usize, CreateError> {
         let existing = match key {
             Some(key) => self.find(owner, owner.job_of_key(key)).await?,
@@ -134,13 +136,14 @@ impl JobEngine {
         Ok(self.unfinished(owner))
     }
 
-    /// Counts a job in creation against the owner's limit.
+    /// Counts a job in creation against the owner's limit, beside the owner's `unfinished` jobs, until the result is
+    /// dropped.
     fn count(&self, owner: JobOwner, unfinished: usize) -> Result<Creation, CreateError> {
         let most = self.settings.max_unfinished.saturating_sub(unfinished);
         self.creations.begin(owner, most).map_err(|others| CreateError::TooMany(unfinished + others))
     }
 
-    /// Begins a folder, which counts against the owner's limit until dropped.
+    /// Creates a folder for a new job. Until the folder is dropped, the job counts against the owner's limit.
     async fn begin_counted(self: &Arc<Self>, owner: JobOwner, unfinished: usize) -> Result<NewFolder, CreateError> {
         let creation = self.count(owner, unfinished)?;
         let begin = |engine: &Self| engine.store.begin().map_err(|error| engine.file_error(error));
@@ -149,8 +152,8 @@ impl JobEngine {
         Ok(folder)
     }
 
-    /// Returns the job with this id, if it exists. Blocks. Fails with [`CreateError::OtherJob`] if it has another
-    /// specification.
+    /// Returns the job with this id; `None` if there is no such job, or the owner may not see the job. Blocks. Fails
+    /// with [`CreateError::OtherJob`] if the job has another specification.
     fn existing(&self, owner: JobOwner, id: JobId, draft: &Draft) -> Result<Option<Arc<Job>>, CreateError> {
         let Some(job) = self.look_up(id)?.filter(|job| job.is_of(owner)) else { return Ok(None) };
         let spec = job.stored().spec();
@@ -160,8 +163,8 @@ impl JobEngine {
         if is_same || !job.has_spec() { Ok(Some(job)) } else { Err(CreateError::OtherJob(Box::new(spec.clone()))) }
     }
 
-    /// Reads which jobs other processes have created up to a second ago. A failure is ignored: while the store
-    /// is unreadable, a job over the limit is better than no job.
+    /// Updates the known jobs, so that the jobs of other processes count against the owner's limit. Ignores a failure:
+    /// while the store is unreadable, a job over the limit is better than no job.
     async fn refresh_for_quota(self: &Arc<Self>) {
         if *self.has_searched.borrow() {
             drop(self.refresh().await);
@@ -179,8 +182,8 @@ impl JobEngine {
         self.jobs.lock().values().filter(is_unfinished).count()
     }
 
-    /// Estimates the core time of a board of an upload. Retries while the service is overloaded, so that the client
-    /// need not send all boards again.
+    /// Estimates the mean core time of a board of an upload. Retries while the service is overloaded, so that the
+    /// client need not send all boards again.
     async fn cost_of_upload(self: &Arc<Self>, draft: &Arc<Draft>, folder: &NewFolder) -> Result<Duration, CreateError> {
         loop {
             match self.cost(draft, folder).await {
@@ -193,7 +196,7 @@ impl JobEngine {
         }
     }
 
-    /// Estimates the core time of a board.
+    /// Estimates the mean core time of a board, by searches for a sample of the boards.
     async fn cost(self: &Arc<Self>, draft: &Arc<Draft>, folder: &NewFolder) -> Result<Duration, CreateError> {
         let (want, limits) = (draft.want, draft.limits);
         let (same, files) = (Arc::clone(draft), Arc::clone(folder.files()));
@@ -213,7 +216,7 @@ impl JobEngine {
         Ok(self.service.run(memory, cost).await?)
     }
 
-    /// Writes the files and the record of a job, unless the id is taken.
+    /// Writes the files and the record of a job, and returns the job. If the id is taken, returns the existing job.
     fn commit(
         &self,
         owner: JobOwner,
@@ -252,7 +255,7 @@ impl JobEngine {
                 job.parts = spec.chunks(),
             );
         }
-        // The id belongs to this job, or to a job of another process, which may have deleted it meanwhile.
+        // The id belongs to this job, or to a job that another process created and may have deleted meanwhile.
         let job = self.existing(owner, id, draft)?;
         job.ok_or_else(|| self.file_error(io::ErrorKind::ResourceBusy.into()).into())
     }

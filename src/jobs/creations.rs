@@ -19,7 +19,8 @@ pub(crate) struct Creation {
 }
 
 impl Creations {
-    /// Counts a creation if the owner has less than `most`. Otherwise returns the owner's count.
+    /// Counts a creation if the owner has fewer than `most` creations. Otherwise returns the owner's count as the
+    /// error.
     pub(crate) fn begin(&self, owner: JobOwner, most: usize) -> Result<Creation, usize> {
         let mut creations = self.0.lock();
         let own = creations.entry(owner).or_default();

@@ -14,17 +14,17 @@ use super::owner::JobOwner;
 use super::work::OwnerWork;
 use crate::service::{BulkHandle, BulkWork, Service};
 
-/// Arranges that the chunks of unfinished jobs are made.
+/// Arranges that the chunks of unfinished jobs are made, by this process or by others.
 pub trait Dispatch: Debug + Send + Sync {
-    /// Starts all missing work of these jobs, and stops the work on any other job. The engine calls this every two
-    /// seconds and whenever a job was created or cancelled, on a thread that may block. The implementation logs errors;
-    /// the next call retries.
+    /// Starts all missing work of these jobs, and no further work of any other job. The engine calls this function
+    /// every two seconds and soon after a job was created or cancelled, on a thread that may block. The implementation
+    /// logs errors, and the next call retries.
     fn reconcile(&self, unfinished: &[Arc<Job>]);
 
-    /// True if anything works on jobs at present.
+    /// Returns true if there is a worker for chunks at present, even if other bulk work keeps the worker busy.
     fn has_worker(&self) -> bool;
 
-    /// True if other processes make the chunks. Then only the store tells which chunks are done.
+    /// Returns true if other processes make the chunks. Then only the store tells which chunks are done.
     fn makes_elsewhere(&self) -> bool {
         false
     }
@@ -46,7 +46,7 @@ struct OwnerEntry {
 }
 
 impl LocalDispatch {
-    /// A dispatch without jobs. Needs a tokio runtime.
+    /// Creates a dispatch without jobs. Needs a tokio runtime.
     pub fn new(service: &Arc<Service>) -> Self {
         let (service, runtime) = (Arc::clone(service), Handle::current());
         Self { service, runtime, budget: ChunkBudget::default(), owners: Mutex::default() }
@@ -59,7 +59,8 @@ impl LocalDispatch {
 }
 
 impl Dispatch for LocalDispatch {
-    /// Registers the work of owners with unfinished jobs, and wakes it, since a full disk may have room again.
+    /// Registers the work of each owner with unfinished jobs. Wakes registered work, since a full disk may have room
+    /// again. Unregisters the work of an owner whose jobs are all blocked.
     fn reconcile(&self, unfinished: &[Arc<Job>]) {
         let mut owners = self.owners.lock();
         for job in unfinished {

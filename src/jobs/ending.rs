@@ -15,7 +15,7 @@ use super::job::Job;
 use super::store::{Removal, report_useless};
 use super::view::JobState;
 
-/// Restricts a request to one effect.
+/// The only effect that a request to end a job may have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ending {
     /// Cancel an unfinished job.
@@ -26,7 +26,7 @@ pub enum Ending {
 
 named!(Ending { Cancel => "cancel", Delete => "delete" });
 
-/// Result of an ending.
+/// Result of a request to end a job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ended {
     /// The job has ended, and still exists.
@@ -35,20 +35,20 @@ pub enum Ended {
     Deleted,
     /// Another process had deleted the job.
     Gone,
-    /// Nothing changed: the job's state does not allow this.
+    /// The job's state does not allow this effect. Nothing changed.
     Refused(Ending),
 }
 
 impl JobEngine {
-    /// Cancels an unfinished job, or deletes an ended one. `only` restricts the call to one of both. Blocks.
+    /// Cancels an unfinished job, or deletes an ended one. `only` restricts the call to one of these effects. Blocks.
     ///
     /// # Errors
     /// [`JobError`] if the result cannot be stored.
     pub fn end(&self, job: &Arc<Job>, only: Option<Ending>) -> Result<Ended, JobError> {
         let was_ended = job.state().is_ended();
         if !was_ended && self.store.is_shared() {
-            // Otherwise a stale process would store the end of a deleted job, and report it for the newer job with the
-            // same key.
+            // A process may still know a deleted job. The process must not store an end for that job, and must not
+            // report that end for a newer job with the same key.
             if !self.store.names(job.id(), job.folder())? {
                 self.forget(job);
                 return Ok(Ended::Gone);
@@ -75,7 +75,7 @@ impl JobEngine {
     /// Cancels a job unless it has ended.
     fn cancel(&self, job: &Job) -> Result<(), JobError> {
         match job.cancel() {
-            // The store has the record, so only the files of the job are lost.
+            // The record still names the folder, so the job was not deleted: its files are damaged.
             Err(error) if !error.is_temporary() && self.store.names(job.id(), job.folder())? => {
                 job.note_damage(&error)?;
             }
@@ -88,7 +88,7 @@ impl JobEngine {
     fn delete(&self, job: &Arc<Job>) -> Result<Ended, JobError> {
         match self.remove(job)? {
             Removal::ByAnother => return Err(self.file_error(io::ErrorKind::ResourceBusy.into())),
-            // By a concurrent request.
+            // A concurrent request has deleted the job.
             Removal::WasGone => {}
             Removal::Done => {
                 tracing::event!(target: "taquin::jobs", Level::INFO, message = "job deleted", job.id = %job.id());
@@ -97,8 +97,8 @@ impl JobEngine {
         Ok(Ended::Deleted)
     }
 
-    /// Records that a reader found damaged files. Returns false if the job was deleted meanwhile, so nothing is
-    /// damaged. Blocks.
+    /// Records that a reader found damaged files. Returns false if the job was deleted meanwhile, so that its files are
+    /// missing without damage. Blocks.
     ///
     /// # Errors
     /// [`JobError`] if the store cannot be read.
@@ -112,8 +112,9 @@ impl JobEngine {
         Ok(exists)
     }
 
-    /// Checks the files behind some rows of a job; with `has_problems`, also the list of invalid rows. In a shared
-    /// store, where reading all parts may take long, it reads the first part and checks that the others exist. Blocks.
+    /// Checks the files with the rows of the parts `parts`; with `has_problems`, also the files with the problems of
+    /// invalid rows. In a shared store, reading all parts may take long, so the function reads the first part and
+    /// checks that the others exist. Blocks.
     ///
     /// # Errors
     /// [`JobError`] if a file is missing or damaged, or the store fails.
@@ -129,7 +130,7 @@ impl JobEngine {
         Ok(())
     }
 
-    /// Removes the record of a job. Its files may be many, and are removed soon after.
+    /// Removes the record of a job, and schedules the removal of the files, which may be many.
     pub(crate) fn remove(&self, job: &Arc<Job>) -> Result<Removal, JobError> {
         let commit = self.commit.lock();
         let removal = self.store.remove(job.id(), job.folder())?;
@@ -145,7 +146,8 @@ impl JobEngine {
         Ok(removal)
     }
 
-    /// Removes the files of removed jobs. Remaining folders have no record, and are removed at a later start.
+    /// Removes the files of removed jobs. A folder that remains has no record, and is removed by [`tidy`](Self::tidy)
+    /// or at a later start.
     pub(crate) fn remove_files(&self) {
         let next = || -> Option<(JobId, FolderName)> { self.removed.lock().pop() };
         while let Some((id, folder)) = next()

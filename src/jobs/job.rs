@@ -20,12 +20,12 @@ use super::store::JobRecord;
 use super::time::later;
 use super::view::{JobCounts, JobState, JobView, WaitingFor};
 
-/// A job of an engine. Its files are authoritative; this is the state that a process keeps between slices.
+/// A job of an engine: the state that a process keeps between slices. The files of the job are authoritative.
 pub struct Job {
     id: JobId,
     record: JobRecord,
     stored: StoredJob,
-    /// False if `record` is a placeholder for a damaged one.
+    /// False if `record` is a placeholder for a damaged record.
     has_record: bool,
     /// False if the specification is damaged or unknown.
     has_spec: bool,
@@ -40,19 +40,21 @@ struct JobProgress {
     making: Making,
     phase: Phase,
     chunks: ChunkQueue<Box<BegunChunk>>,
-    /// Start times of the begun chunks.
+    /// Start time of each begun chunk whose part is not stored, by chunk number.
     begun: BTreeMap<u64, Instant>,
     counts: JobCounts,
     blocked: Option<Blocked>,
-    /// The reason of a failure that is not stored yet.
+    /// The reason of a failure that could not be stored yet.
     failure: Option<String>,
-    /// Running and paused slices of the job.
+    /// Number of running and paused slices of the job; if other processes make the chunks, number of tasks in the
+    /// queue.
     slices: usize,
     /// Time of the last listing of all parts.
     listed: Instant,
-    /// Time when a slice last began or ended.
+    /// Time of the last sign of work. If this process makes the chunks, a sign is the beginning or the end of a slice.
+    /// If other processes make them, a sign is a new part, or the first task.
     touched: Instant,
-    /// Recent times, each with the number of boards done at that time, for the rate.
+    /// Samples for the rate, oldest first: recent times, each with the number of boards done by that time.
     samples: VecDeque<(Instant, u64)>,
 }
 
@@ -63,16 +65,16 @@ pub(crate) enum Making {
     Here,
     /// Other processes.
     Elsewhere,
-    /// Not this process: the job needs another version of the solver, or other tables.
+    /// None at present: the job needs another version of the solver, or other tables, than this process has.
     OtherSolver,
 }
 
 enum Phase {
-    /// This process has done nothing yet.
+    /// The failed and invalid rows of the stored parts are not counted yet.
     New,
-    /// A slice counts the labels of stored parts.
+    /// A slice counts the failed and invalid rows of the stored parts.
     Opening,
-    /// Slices make chunks.
+    /// Slices or other processes make chunks.
     Open,
     Finalizing,
     Ended {
@@ -85,35 +87,36 @@ enum Phase {
 #[derive(Clone, Copy)]
 struct Blocked {
     by: WaitingFor,
-    /// Time of the next attempt.
+    /// Time of the next attempt; `None` if no attempt is scheduled.
     until: Option<Instant>,
 }
 
 /// The next step of a job.
 pub(crate) enum Step {
-    /// Count the labels of existing parts.
+    /// Count the failed and invalid rows of the stored parts.
     Open,
     /// Continue a parked chunk.
     GoOn(Box<BegunChunk>),
-    /// Begin a chunk with this memory.
+    /// Begin the chunk of this number, with this reserved memory.
     Begin(u64, ChunkMemory),
     /// Check all parts, and write the manifest.
     Finish,
-    /// End the job as failed.
+    /// End the job as failed, for this reason.
     Fail(String),
 }
 
-/// Pause before a retry after a full disk.
+/// Pause of a job after an error of the store, such as a full disk.
 pub(crate) const DISK_RETRY: Duration = Duration::from_secs(if cfg!(test) { 1 } else { 2 });
-/// A job without a running slice for this time is reported as waiting.
+/// Time without a sign of work after which an unfinished job is reported as waiting.
 const IDLE: Duration = Duration::from_secs(1);
-/// Time span of the rate, and minimum number of samples.
+/// Time span of the samples for the rate.
 const RATE_TIME: Duration = Duration::from_secs(60);
+/// Number of newest samples that are kept even if they are older.
 const RATE_SAMPLES: usize = 8;
 
 impl Job {
-    /// Loads a job from its files. A damaged record or specification makes it failed. Fails if the files cannot be
-    /// read.
+    /// Loads a job from its files. A job with damaged files is loaded as failed; `damage` is the damage of the record
+    /// or of the specification, if the caller has found any. Returns an error if the store cannot be read.
     pub(crate) fn load(
         id: JobId,
         record: JobRecord,
@@ -125,7 +128,7 @@ impl Job {
         stored.clean();
         let spec = stored.spec();
         let end = if has_spec { stored.end() } else { Ok(None) };
-        // Listing parts takes a request for each thousand.
+        // The parts of a completed job are not listed: a listing takes a request for each thousand parts.
         let is_completed = matches!(&end, Ok(Some(end)) if end.totals.is_some());
         let is_done = match if is_completed { Ok(Vec::new()) } else { stored.done() } {
             Err(error) if !error.is_temporary() => {
@@ -173,12 +176,13 @@ impl Job {
         self.has_spec
     }
 
-    /// The files. Without a readable specification they contain no boards.
+    /// The files of the job. With an unreadable specification, the job counts as a job without boards.
     pub fn stored(&self) -> &StoredJob {
         &self.stored
     }
 
-    /// Changes with each change of state, counts or parts.
+    /// Returns a receiver of the number of changes visible to clients, which grows with each change of state, counts,
+    /// parts or obstacle.
     pub fn changes(&self) -> watch::Receiver<u64> {
         self.changes.subscribe()
     }
@@ -187,8 +191,8 @@ impl Job {
         self.has_record
     }
 
-    /// True if this owner may see the job. Any owner may see a job with a damaged record, by its id: the job then shows
-    /// only the reason.
+    /// Returns true if this owner may see the job. Any owner with the id may see a job whose record is damaged. Such a
+    /// job shows only the reason of its failure.
     pub(crate) fn is_of(&self, owner: JobOwner) -> bool {
         self.record.owner == owner || !self.has_record
     }
@@ -222,18 +226,19 @@ impl Job {
         self.progress.lock().state()
     }
 
-    /// True if the job cannot make progress at present.
+    /// Returns true if an obstacle stops the job, and no slice of the job is in progress.
     pub(crate) fn is_blocked(&self) -> bool {
         let progress = self.progress.lock();
         progress.is_blocked() && progress.slices == 0
     }
 
-    /// Time of the end by the clock of the store.
+    /// Time of the end; `None` for an unfinished job. The time of a stored end is by the clock of the store.
     pub(crate) fn ended(&self) -> Option<SystemTime> {
         if let Phase::Ended { at, .. } = self.progress.lock().phase { Some(at) } else { None }
     }
 
-    /// A snapshot for clients. `has_worker` tells whether any bulk work has a worker.
+    /// Returns a snapshot for clients. `keep` is the time from the end of a job to its expiry. `has_worker` tells
+    /// whether the dispatch has a worker at present.
     pub(crate) fn view(&self, keep: Duration, has_worker: bool) -> JobView {
         let progress = self.progress.lock();
         let (at, reason) = match &progress.phase {
@@ -244,7 +249,8 @@ impl Job {
             id: self.id,
             state: progress.state(),
             created: self.record.created,
-            // The clock of a file system lags by milliseconds, and the clock of the store may differ.
+            // The end could seem to precede the creation: the clock of a file system lags by milliseconds, and the
+            // clock of a shared store may differ from the process clock.
             ended: at.map(|at| at.max(self.record.created)),
             expires: at.map(|at| later(at, keep)),
             folder: self.has_record.then_some(self.record.folder),
@@ -257,13 +263,14 @@ impl Job {
         }
     }
 
-    /// Start time of the oldest chunk that is not stored yet.
+    /// Start time of the oldest begun chunk whose part is not stored yet; `None` if there is no such chunk.
     pub(crate) fn oldest_chunk(&self) -> Option<Instant> {
         self.progress.lock().begun.values().min().copied()
     }
 
-    /// Takes the next step, if there is one. [`end_slice`](Self::end_slice) must follow. `memory` reserves the memory
-    /// of another chunk, if one may begin.
+    /// Takes the next step of the job; `None` if there is no step at present. The caller must call
+    /// [`end_slice`](Self::end_slice) after each step. `memory` reserves the memory of a new chunk, and returns `None`
+    /// if no new chunk may begin.
     pub(crate) fn next_step(&self, memory: impl FnOnce() -> Option<ChunkMemory>) -> Option<Step> {
         let mut progress = self.progress.lock();
         let now = Instant::now();
@@ -305,14 +312,14 @@ impl Job {
         Some(step)
     }
 
-    /// Ends a slice.
+    /// Records the end of a slice.
     pub(crate) fn end_slice(&self) {
         let mut progress = self.progress.lock();
         progress.slices -= 1;
         progress.touched = Instant::now();
     }
 
-    /// Postpones counting the existing parts.
+    /// Records that counting the rows of the stored parts was interrupted. A later slice counts again from the start.
     pub(crate) fn not_opened(&self) {
         let mut progress = self.progress.lock();
         if matches!(progress.phase, Phase::Opening) {
@@ -320,7 +327,7 @@ impl Job {
         }
     }
 
-    /// Records the failed rows of the existing parts.
+    /// Records the number of failed and invalid rows of the stored parts.
     pub(crate) fn opened(&self, failed: u64) {
         let mut progress = self.progress.lock();
         // The job may have ended meanwhile.
@@ -340,14 +347,14 @@ impl Job {
         }
     }
 
-    /// Drops the work on a chunk.
+    /// Drops the labels of a begun chunk. A later slice begins the chunk again.
     pub(crate) fn drop_chunk(&self, number: u64) {
         let mut progress = self.progress.lock();
         progress.chunks.drop_chunk(number);
         progress.begun.remove(&number);
     }
 
-    /// Counts a stored part. The counts of an ended job stay.
+    /// Counts the newly stored part of a chunk. The counts of an ended job stay as they are.
     pub(crate) fn stored_part(&self, chunk: &BegunChunk) {
         let mut progress = self.progress.lock();
         if matches!(progress.phase, Phase::Ended { .. }) {
@@ -371,7 +378,7 @@ impl JobProgress {
         self.counts.failed = self.counts.failed.map(|failed| failed + rows);
     }
 
-    /// Counts boards of newly stored parts.
+    /// Counts the boards of newly stored parts, and adds a sample for the rate.
     fn count_done(&mut self, boards: u64) {
         self.counts.stored_parts = self.chunks.done();
         self.counts.done += boards;
@@ -400,7 +407,8 @@ impl JobProgress {
         }
     }
 
-    /// Boards a second. The rate falls while no board is finished.
+    /// Returns the recent rate in boards a second; `None` if no part was stored recently, or the job has ended. The
+    /// rate falls while no part is stored.
     fn rate(&self) -> Option<f64> {
         let (since, before) = self.samples.front().filter(|_| !matches!(self.phase, Phase::Ended { .. }))?;
         let boards = self.counts.done - before;
@@ -414,7 +422,7 @@ impl JobProgress {
             (Phase::Opening | Phase::Finalizing, None) if self.making != Making::Elsewhere => None,
             _ if self.touched.elapsed() < IDLE => None,
             _ if !has_worker && self.making == Making::Elsewhere => Some(WaitingFor::Workers),
-            // Slices exist but are paused.
+            // Requests occupy all workers, so slices are paused or cannot begin.
             _ if !has_worker => Some(WaitingFor::Requests),
             _ => (self.slices == 0).then_some(WaitingFor::OtherJobs),
         }

@@ -1,8 +1,10 @@
-//! Clients' jobs, made beside all other work of a service (docs/adr/0023).
+//! Runs clients' jobs beside the other work of a service (docs/adr/0023). The boards of a job are divided into chunks.
+//! The labels of a chunk are stored in one file, the part of the chunk.
 //!
-//! The store is authoritative. [`JobEngine`] caches the jobs that it has read, and the work in progress. Its task,
-//! [`JobEngine::run`], compares the two every two seconds, so that no lost message matters. Other processes may have
-//! engines on the same store (docs/adr/0024).
+//! The store is authoritative. [`JobEngine`] caches the jobs that it has read from the store. The engine's task,
+//! [`JobEngine::run`], reads the store again every few seconds, and passes all unfinished jobs to the dispatch every
+//! two seconds. So a lost message only causes a delay. Other processes may have engines on the same store
+//! (docs/adr/0024).
 
 mod begun_chunk;
 mod chunk_queue;
@@ -47,15 +49,15 @@ use store::Removal;
 pub use store::{JobStore, NewFolder};
 pub use view::{JobCounts, JobState, JobView, WaitingFor};
 
-/// The jobs of a service.
+/// The engine that creates, runs, lists and deletes the jobs of a service.
 pub struct JobEngine {
     service: Arc<Service>,
     settings: JobSettings,
     store: JobStore,
-    /// Locks by id, held during creation with a key: concurrent requests with the same key create one job, and do the
-    /// work once.
+    /// Locks, chosen by the first byte of a job's id. The creation of a job with a key holds one lock, so that
+    /// concurrent requests with the same key create one job, and estimate its cost once.
     making: [AsyncMutex<()>; KEY_LOCKS],
-    /// Held during the creation or removal of a job.
+    /// Locked while the record of a job is created or removed.
     commit: Mutex<()>,
     /// Jobs in creation.
     creations: Creations,
@@ -66,19 +68,21 @@ pub struct JobEngine {
     dispatch: Arc<dyn Dispatch>,
     /// True if the last listing of jobs could read the store.
     has_store: AtomicBool,
-    /// Locked during a listing of jobs. Holds the start and the error of the last listing.
+    /// Start of the last listing of jobs, and the kind of its error; `None` before the first listing. Locked during a
+    /// listing.
     searched: Mutex<Option<(Instant, Option<io::ErrorKind>)>>,
-    /// Changes at the end of each listing of jobs. True once a listing has found all jobs.
+    /// True once a listing of jobs has succeeded. Receivers are notified at the end of each listing, also of a failed
+    /// one.
     has_searched: watch::Sender<bool>,
-    /// Time of the last listing for a client's request.
+    /// Start of the last listing for a client's request; `None` before the first such listing.
     listed: Mutex<Option<Instant>>,
-    /// Wakes the engine's task.
+    /// Wakes the loop that calls [`JobEngine::reconcile`].
     wake: Notify,
     /// Removed jobs with remaining files.
     removed: Mutex<Vec<(JobId, FolderName)>>,
     /// True if a job with an unknown folder was removed.
     has_unnamed: AtomicBool,
-    /// Wakes the task that removes files.
+    /// Wakes the loop that removes files.
     removal: Notify,
     is_draining: watch::Sender<bool>,
 }
@@ -88,25 +92,25 @@ const KEY_LOCKS: usize = 256;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// Interval of [`JobEngine::reconcile`].
+/// Interval of [`JobEngine::reconcile`], and of the removal of expired jobs and of files.
 const PERIOD: Duration = Duration::from_millis(if cfg!(test) { 100 } else { 2000 });
 
-/// Interval of listings, which find the jobs that other processes have created or deleted.
+/// Interval of listings of the store. A listing finds the jobs that other processes have created or deleted.
 const JOBS_PERIOD: Duration = Duration::from_secs(10);
 
 /// Minimum interval of listings for clients' requests.
 const LIST_PERIOD: Duration = Duration::from_secs(1);
 
-/// Interval of listings of folders without a record.
+/// Interval of [`JobEngine::tidy`], which removes folders without a record.
 const USELESS_PERIOD: Duration = Duration::from_secs(600);
 
 impl JobEngine {
-    /// Opens a store. Jobs continue once [`run`](Self::run) is called. The jobs of a directory are read at once. The
-    /// jobs of a shared store are read by `run`, since a service must not wait for thousands of them. Blocks, and needs
-    /// a tokio runtime.
+    /// Creates the engine of the jobs in a store. Jobs continue once [`run`](Self::run) is called. The jobs in a
+    /// directory are read before this function returns. The jobs in a shared store are read by `run`, since the start
+    /// of a service must not wait for thousands of jobs. This function blocks, and needs a tokio runtime.
     ///
     /// # Errors
-    /// [`EngineError`].
+    /// [`EngineError::Directory`] if the directory cannot be prepared or read. An unreachable shared store is no error.
     pub fn open(
         service: &Arc<Service>,
         settings: JobSettings,
@@ -136,7 +140,7 @@ impl JobEngine {
         let search = || if engine.store.is_shared() { Ok(()) } else { engine.search_jobs() };
         match engine.store.prepare().and_then(|()| search()) {
             Ok(()) => {}
-            // The store may return soon, and the rest of the service works without it.
+            // A shared store may become reachable soon, and the rest of the service works without the store.
             Err(error) if engine.store.is_shared() => report_unlisted(&error),
             Err(source) => return Err(EngineError::Directory { path: engine.store.files().path_of(""), source }),
         }
@@ -156,7 +160,7 @@ impl JobEngine {
                 report_unlisted(&error);
             }
         };
-        // The tasks run side by side: a store with thousands of jobs is slow.
+        // The loops run side by side, so that none waits for another: reading a store with thousands of jobs is slow.
         tokio::join!(
             self.repeat(Duration::ZERO, PERIOD, Some(&self.wake), Self::reconcile),
             self.repeat(first_search, JOBS_PERIOD, None, search),
@@ -166,7 +170,8 @@ impl JobEngine {
         );
     }
 
-    /// Calls a blocking function repeatedly until [`drain`](Self::drain) is called.
+    /// Calls a blocking function again and again until [`drain`](Self::drain) is called. The first call comes after the
+    /// pause `first`, and each further call after the pause `period`. A notification of `wake` ends a pause.
     async fn repeat(self: &Arc<Self>, first: Duration, period: Duration, wake: Option<&Notify>, call: fn(&Self)) {
         let (mut is_draining, mut pause) = (self.is_draining.subscribe(), first);
         loop {
@@ -195,12 +200,12 @@ impl JobEngine {
         self.dispatch.reconcile(&unfinished);
     }
 
-    /// Begins nothing new, and ends requests that wait for changes of jobs.
+    /// Stops [`run`](Self::run), and ends requests that wait for changes of jobs.
     pub fn drain(&self) {
         self.is_draining.send_replace(true);
     }
 
-    /// Waits for [`drain`](Self::drain).
+    /// Waits until [`drain`](Self::drain) is called.
     pub async fn drained(&self) {
         let _ = self.is_draining.subscribe().wait_for(|is_draining| *is_draining).await;
     }
@@ -226,7 +231,7 @@ impl JobEngine {
                 Err(error) => {
                     let message = "job cannot be removed";
                     tracing::event!(target: "taquin::jobs", Level::WARN, message, job.id = %job.id(), %error);
-                    // The next jobs would fail too, and delay creations meanwhile.
+                    // The removals of the next jobs would fail too, and delay creations meanwhile.
                     if error.is_temporary() {
                         return;
                     }
@@ -235,13 +240,13 @@ impl JobEngine {
         }
     }
 
-    /// Returns the job with this id, if the owner may see it.
+    /// Returns the job with this id; `None` if there is no such job, or the owner may not see the job.
     ///
     /// # Errors
     /// [`JobError`] if the store cannot be read.
     pub async fn find(self: &Arc<Self>, owner: JobOwner, id: JobId) -> Result<Option<Arc<Job>>, JobError> {
         let known = self.jobs.lock().get(&id).cloned();
-        // Another process may have created the job, or deleted it after its end.
+        // Another process may have created an unknown job, or deleted an ended one.
         let job = match known.filter(|job| !job.state().is_ended()) {
             Some(job) => Some(job),
             None => self.blocking(move |engine| engine.look_up(id)).await?,
@@ -292,7 +297,8 @@ impl JobEngine {
         JobState::ALL.iter().map(|of| (*of, states.iter().filter(|state| *state == of).count())).collect()
     }
 
-    /// Age of the oldest begun chunk that is not stored. `None` if other processes make the chunks.
+    /// Returns the age of the oldest begun chunk whose part is not stored, or 0 if there is no such chunk; `None` if
+    /// other processes make the chunks.
     pub fn oldest_chunk(&self) -> Option<Duration> {
         let oldest = || self.jobs.lock().values().filter_map(|job| job.oldest_chunk()).min();
         (!self.dispatch.makes_elsewhere()).then(|| oldest().map_or(Duration::ZERO, |begun| begun.elapsed()))

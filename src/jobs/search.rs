@@ -15,8 +15,8 @@ use super::store::{FoundRecord, UNNAMED_TIME, report_useless};
 use super::{JobEngine, LIST_PERIOD, VERSION};
 
 impl JobEngine {
-    /// Finds all jobs by listing the store. Does nothing if another thread began a listing after this call. On an error
-    /// some jobs may be missing.
+    /// Updates the known jobs by listing the store. If another thread began a listing after this call, returns the
+    /// result of that listing instead. After an error, some jobs may be missing.
     pub(crate) fn search_jobs(&self) -> io::Result<()> {
         let asked = Instant::now();
         let mut searched = self.searched.lock();
@@ -34,7 +34,7 @@ impl JobEngine {
     }
 
     fn list_jobs(&self) -> io::Result<()> {
-        // The order matters: a known job has a record when the store lists them, unless it was deleted.
+        // The order matters: the known jobs are read before the listing, so a known job that is not listed was deleted.
         let mut changed: BTreeSet<JobId> = self.jobs.lock().keys().copied().collect();
         let is_unfinished = |id: &JobId| self.jobs.lock().get(id).is_some_and(|job| !job.state().is_ended());
         for id in self.store.ids()? {
@@ -46,15 +46,17 @@ impl JobEngine {
         self.look_up_all(&changed.into_iter().collect::<Vec<_>>())
     }
 
-    /// Looks jobs up, and logs the unreadable ones. Skips the rest once the store has failed for some seconds.
+    /// Looks up jobs in the store, and logs the unreadable ones. Skips the remaining jobs some seconds after a failure
+    /// of the store.
     ///
-    /// Fails if the store is unreadable at present, or the service shuts down. A damaged record is no failure. Neither
-    /// is a job that was unreadable before, as long as another job is readable: other jobs must not wait for it.
+    /// Returns an error if the store is unreadable at present, or if the service shuts down. A damaged record is no
+    /// error. A job that was unreadable before is no error either, as long as another job is readable: one bad job must
+    /// not hide the others.
     fn look_up_all(&self, ids: &[JobId]) -> io::Result<()> {
-        /// Time for further attempts after a failure.
+        /// Time for further look-ups after the first failure.
         const PATIENCE: Duration = Duration::from_secs(5);
         let failure = Mutex::new(None::<(Instant, io::Error)>);
-        // Failures of jobs that were unreadable before.
+        // The first failure of a job that was unreadable before, and whether any job was readable.
         let (old_failure, was_read) = (Mutex::new(None::<JobError>), AtomicBool::new(ids.is_empty()));
         let fail = |error| {
             failure.lock().get_or_insert((Instant::now(), error));
@@ -71,7 +73,7 @@ impl JobEngine {
                         let message = "job cannot be read";
                         tracing::event!(target: "taquin::jobs", Level::ERROR, message, job.id = %id, %error);
                     }
-                    // In a directory, the other jobs can be read all the same.
+                    // In a directory, one unreadable job does not mean that the others are unreadable.
                     match error.is_temporary() && self.store.is_shared() {
                         false => was_read.store(true, Ordering::Relaxed),
                         true if is_new => fail(io::Error::other(error)),
@@ -94,15 +96,16 @@ impl JobEngine {
         }
     }
 
-    /// True if the record of another known job is readable.
+    /// Returns true if the record of one known job that is not in `ids` is readable.
     fn can_read_another(&self, ids: &[JobId]) -> bool {
         let another = self.jobs.lock().keys().find(|id| !ids.contains(id)).copied();
         another.is_some_and(|id| self.store.record(id).is_ok())
     }
 
-    /// Reads the job with an id from the store. Blocks.
+    /// Looks up the job with this id in the store; `None` if the store has no such job. Forgets a known job that was
+    /// deleted. Blocks.
     pub(crate) fn look_up(&self, id: JobId) -> Result<Option<Arc<Job>>, JobError> {
-        // The order matters: a job created after its record was read is kept.
+        // The order matters: if the record were read first, a job created meanwhile would be forgotten.
         let known = self.jobs.lock().get(&id).cloned();
         let found = self.store.find_record(id)?;
         if let Some(known) = known {
@@ -114,7 +117,7 @@ impl JobEngine {
         found.map_or(Ok(None), |found| self.load(id, found))
     }
 
-    /// Opens the job of a record; `None` if it was deleted meanwhile.
+    /// Opens the job of a record, and adds the job to the known jobs. Returns `None` if the job was deleted meanwhile.
     fn load(&self, id: JobId, FoundRecord { record, damage }: FoundRecord) -> Result<Option<Arc<Job>>, JobError> {
         let (stored, damage) = match damage.map_or_else(|| self.store.open(record.folder), Err) {
             Ok(stored) => (stored, None),
@@ -136,7 +139,7 @@ impl JobEngine {
         Ok(Some(job))
     }
 
-    /// Forgets a deleted job.
+    /// Removes a deleted job from the known jobs, and stops the work on the job.
     pub(crate) fn forget(&self, job: &Arc<Job>) {
         let mut jobs = self.jobs.lock();
         if jobs.get(&job.id()).is_some_and(|known| Arc::ptr_eq(known, job)) {
@@ -161,15 +164,15 @@ impl JobEngine {
         }
     }
 
-    /// Reads which jobs other processes have created and deleted up to a second ago. Waits for the first listing.
-    /// Fails if the store is shared and unreadable.
+    /// Updates the known jobs from a shared store, unless a client's request did so less than a second ago. Waits for
+    /// the end of the first listing. Does nothing for a directory. Fails if the shared store is unreadable.
     pub(crate) async fn refresh(self: &Arc<Self>) -> Result<(), JobError> {
         if !self.store.is_shared() {
             return Ok(());
         }
         let mut has_searched = self.has_searched.subscribe();
         let is_first = !*has_searched.borrow_and_update();
-        // The first listing may take long, and a second listing would only block another thread.
+        // The first listing may take long. A second listing would only block another thread until the first one ends.
         if !(is_first && self.searched.is_locked()) && is_due(&mut self.listed.lock(), LIST_PERIOD) {
             return self.blocking(|engine| engine.search_jobs().map_err(|error| engine.file_error(error))).await;
         }
@@ -177,7 +180,7 @@ impl JobEngine {
         if !is_first {
             return if self.has_store() { Ok(()) } else { unlisted() };
         }
-        // A failed listing counts too. No listing begins while the service drains.
+        // A failed listing also ends the wait. So does the shutdown of the service, since no listing begins any more.
         tokio::select! {
             _ = has_searched.changed() => {}
             () = self.drained() => {}
@@ -187,7 +190,7 @@ impl JobEngine {
     }
 }
 
-/// True if `period` has passed since `last`. Sets `last` to now then.
+/// Returns true if `period` has passed since `last`, or `last` is `None`. In this case, also sets `last` to now.
 fn is_due(last: &mut Option<Instant>, period: Duration) -> bool {
     let is_due = last.is_none_or(|last| last.elapsed() >= period);
     if is_due {

@@ -27,7 +27,7 @@ pub enum EngineError {
     /// Another process uses the directory.
     #[error("{} is in use by another process", .0.display())]
     InUse(PathBuf),
-    /// The directory cannot be created, opened or locked.
+    /// The directory cannot be created, opened, locked or read.
     #[error("{}: {source}", path.display())]
     Directory {
         /// Path of the directory with the jobs.
@@ -40,22 +40,22 @@ pub enum EngineError {
 /// The reason why a job is not created.
 #[derive(Debug, thiserror::Error)]
 pub enum CreateError {
-    /// The owner has too many unfinished jobs, including jobs in creation.
+    /// The owner has this number of unfinished jobs, including jobs in creation, and may have no more.
     #[error("there are {0} unfinished jobs already, with those that are being made")]
     TooMany(usize),
-    /// Creating the job, including its upload, has taken longer than this.
+    /// The creation of the job, including its upload, has taken longer than this time limit.
     #[error("it has taken longer than {} s to make the job", .0.as_secs())]
     TooLate(Duration),
-    /// The idempotency key belongs to a job with another specification.
+    /// The idempotency key belongs to a job with this other specification.
     #[error("the key belongs to another job")]
     OtherJob(Box<JobSpec>),
-    /// The job would need chunks larger than boards of this cost allow.
+    /// The job would have too many chunks, since the cost of its boards limits the size of a chunk.
     #[error("boards of this cost are too many for one job")]
     TooManyChunks,
     /// The service has no capacity.
     #[error(transparent)]
     Service(#[from] ServiceError),
-    /// The files cannot be written.
+    /// The store cannot be read or written.
     #[error(transparent)]
     Store(#[from] JobError),
 }

@@ -28,7 +28,7 @@ fn service() -> Arc<Service> {
     Service::start(ServiceSettings::for_tests())
 }
 
-/// An engine whose task runs until it is dropped.
+/// An engine and its task. The task runs until the engine drains.
 struct Running {
     engine: Arc<JobEngine>,
     task: tokio::task::JoinHandle<()>,
@@ -48,7 +48,7 @@ impl Running {
         Self { engine, task }
     }
 
-    /// An engine on a shared store. Only threads that may block can call its files.
+    /// Opens and runs an engine on a shared store. The engine calls the files only on threads that may block.
     async fn on(service: &Arc<Service>, files: Arc<dyn Files>) -> Result<Self, EngineError> {
         let (service, store) = (Arc::clone(service), JobStore::shared(files));
         let open = move || JobEngine::open(&service, settings(), store, Arc::new(LocalDispatch::new(&service)));
@@ -57,7 +57,7 @@ impl Running {
         Ok(Self { engine, task })
     }
 
-    /// An engine on a shared store that does nothing by itself.
+    /// Opens an engine on a shared store, without running its task.
     async fn idle(service: &Arc<Service>, files: Arc<dyn Files>, dispatch: Arc<dyn Dispatch>) -> Arc<JobEngine> {
         let (service, store) = (Arc::clone(service), JobStore::shared(files));
         let open = move || JobEngine::open(&service, settings(), store, dispatch);
@@ -84,7 +84,7 @@ impl Running {
         self.engine.service.cancel_all();
         self.task.await.unwrap();
         self.engine.service.idle().await;
-        // Works dropped by the lane hold the service, and nothing else holds the lock.
+        // Works dropped by the lane may still hold the service. The lock of the directory is held by the engine alone.
         let weak = Arc::downgrade(&self.engine);
         drop(self.engine);
         assert!(weak.upgrade().is_none(), "a task still has the engine");
@@ -99,7 +99,7 @@ fn owner() -> JobOwner {
     JobOwner::of_token([1; 32])
 }
 
-/// Boards of 25 cells that take a search of some milliseconds, in chunks of one board each.
+/// A job of 5x5 boards. Each board takes a search of some milliseconds, and has a chunk of its own.
 fn draft(count: u64) -> Draft {
     let goal = Board::blank_last(Size::try_from((5, 5)).unwrap());
     let limits = RequestedLimits { time: Some(Duration::from_secs(60)), expanded: Some(100), nodes: None };
@@ -278,7 +278,7 @@ async fn labels_of_another_version_are_not_mixed_with_those_of_this_one() {
     let text = String::from_utf8(unseal(&fs::read(&spec).unwrap()).unwrap()).unwrap();
     assert!(text.contains(VERSION));
     fs::write(&spec, seal(text.replacen(VERSION, "0.0.0", 1).as_bytes())).unwrap();
-    // The parts so far belong to the former text.
+    // The stored parts belong to the former specification.
     fs::remove_dir_all(path.join("parts")).unwrap();
     fs::create_dir(path.join("parts")).unwrap();
     let running = Running::new(scratch.0.path());
@@ -312,7 +312,7 @@ async fn a_damaged_part_fails_the_job() {
     );
 }
 
-/// Other processes make the chunks, and none is running.
+/// A dispatch to other processes, none of which is running.
 #[derive(Debug)]
 struct NoWorkers;
 
@@ -328,7 +328,7 @@ impl Dispatch for NoWorkers {
     }
 }
 
-/// Makes some parts of a job.
+/// Makes the parts of a shard of a job.
 fn make(job: &StoredJob, shard: Shard) {
     let (tables, cancel) = (Tables::default(), std::sync::atomic::AtomicBool::new(false));
     let metrics = Metrics::default();
@@ -523,7 +523,8 @@ async fn the_clock_of_a_replica_does_not_move_the_expiry() {
     assert_eq!((view.ended, view.expires), (Some(created), engine.view(&job).expires));
 }
 
-/// Creates a job of three parts, and waits until it is completed or blocked. Returns the id if it was accepted.
+/// Creates a job of three parts, and waits until the job is completed or blocked. Returns the id if the job was
+/// accepted.
 async fn attempt(service: &Arc<Service>, files: Arc<dyn Files>) -> Option<JobId> {
     let running = Running::on(service, files).await.ok()?;
     let created = running.create(Some("key"), draft(3)).await;
@@ -542,7 +543,7 @@ async fn whichever_call_fails_a_job_that_was_accepted_ends_and_there_is_one() {
         for call in 0.. {
             let memory = Arc::new(FilesInMemory::default());
             let runtime = Handle::current();
-            // It panics on a thread of the runtime, as files block that wait for a network.
+            // Like files that wait for a network, this hook panics on a thread of the runtime.
             let off_runtime = move || runtime.block_on(ready(()));
             let failing = FailingFiles::new(Arc::clone(&memory), call, failure).with_before(off_runtime);
             let failing = Arc::new(failing);
@@ -556,7 +557,7 @@ async fn whichever_call_fails_a_job_that_was_accepted_ends_and_there_is_one() {
             completed(&running.engine, &job).await;
             assert_eq!(files(job.stored()), undisturbed(job.stored().spec()), "{failure:?}, call {call}");
             assert_eq!(running.engine.jobs(owner()).await.unwrap().len(), 1);
-            // Files left by a request are removed.
+            // Removes the files that a failed request has left.
             running.engine.store.remove_unnamed(Duration::ZERO).unwrap();
             let mut folders: Vec<FolderName> = Vec::new();
             let files = running.engine.store.files();

@@ -6,12 +6,12 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 /// Milliseconds from 1970 to the end of the year 9999.
 const MAX_MILLIS: u64 = 253_402_300_799_999;
 
-/// Milliseconds since 1970.
+/// Returns the milliseconds since the start of 1970, or 0 for an earlier time.
 pub(crate) fn millis(time: SystemTime) -> u64 {
     time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
 }
 
-/// The time `millis` milliseconds after the start of 1970; `None` after the year 9999.
+/// Returns the time `millis` milliseconds after the start of 1970; `None` after the year 9999.
 pub(crate) fn of_millis(millis: u64) -> Option<SystemTime> {
     (millis <= MAX_MILLIS).then(|| UNIX_EPOCH + Duration::from_millis(millis))
 }
@@ -26,21 +26,24 @@ pub(crate) fn later(time: SystemTime, by: Duration) -> SystemTime {
     time.checked_add(by).map_or(UNIX_EPOCH + Duration::from_millis(MAX_MILLIS), bounded)
 }
 
-/// Estimates the present time by the clock of a shared store.
+/// An estimate of the present time by the clock of a shared store.
 #[derive(Debug, Default)]
 pub(crate) struct StoreClock {
-    /// A time of the store's clock, and the local instant at which the time was read.
+    /// A time of the store's clock, and the local instant at which the time was read; `None` before the first
+    /// successful read.
     known: Option<(SystemTime, Instant)>,
-    /// Time of the next look.
+    /// Time of the next read of the store's clock; `None` before the first read.
     next_look: Option<Instant>,
 }
 
-/// Interval of looks, and the pause after a failed look.
+/// Pause after a successful read of the store's clock.
 const LOOK_PERIOD: Duration = Duration::from_secs(600);
+/// Pause after a failed read of the store's clock.
 const LOOK_RETRY: Duration = Duration::from_secs(10);
 
 impl StoreClock {
-    /// The time of the store; `None` if unknown. Calls `look` when a look is due.
+    /// Returns the present time by the store's clock; `None` if no read has succeeded yet. Calls `look`, which reads
+    /// the clock, when a read is due.
     pub(crate) fn now(&mut self, look: impl FnOnce() -> io::Result<SystemTime>) -> Option<SystemTime> {
         if self.next_look.is_none_or(|next| next <= Instant::now()) {
             let looked = look();

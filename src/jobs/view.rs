@@ -8,17 +8,17 @@ use taquin_solver::named;
 /// State of a job.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum JobState {
-    /// Nothing was done yet.
+    /// No part is stored, and no chunk was begun since the start of this process.
     Queued,
     /// Workers make chunks, or chunks wait for workers.
     Running,
-    /// All parts exist and are being checked.
+    /// All parts exist, and are checked before the job completes.
     Finalizing,
     /// All parts exist and the manifest lists them.
     Completed,
-    /// It was cancelled.
+    /// The job was cancelled.
     Cancelled,
-    /// Its files are damaged.
+    /// The job cannot continue, for example because its files are damaged.
     Failed,
 }
 
@@ -67,15 +67,16 @@ named!(WaitingFor {
 /// Boards and parts of a job.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct JobCounts {
-    /// Boards, or rows of the input.
+    /// Number of boards, or of rows of the input.
     pub boards: u64,
-    /// Boards of the stored parts.
+    /// Number of boards in the stored parts.
     pub done: u64,
-    /// Failed rows of the stored parts; `None` until parts stored by another process are counted.
+    /// Failed and invalid rows of the stored parts; `None` while their number is unknown. The rows of other processes'
+    /// parts are counted once the job is complete, and the rows of a previous process's parts soon after the start.
     pub failed: Option<u64>,
-    /// Parts of the complete job.
+    /// Number of parts of the complete job.
     pub parts: u64,
-    /// Stored parts.
+    /// Number of stored parts.
     pub stored_parts: u64,
 }
 
@@ -88,28 +89,28 @@ pub struct JobView {
     pub state: JobState,
     /// Creation time.
     pub created: SystemTime,
-    /// End time, not before the creation time.
+    /// End time, not before the creation time; `None` for an unfinished job.
     pub ended: Option<SystemTime>,
-    /// Expiry by the clock of the store.
+    /// Time at which the job expires, by the clock of the store; `None` for an unfinished job.
     pub expires: Option<SystemTime>,
     /// Name of the folder in `data`; `None` if the record is damaged.
     pub folder: Option<FolderName>,
-    /// Specification; `None` if it is damaged.
+    /// Specification; `None` if the specification is damaged.
     pub spec: Option<JobSpec>,
     /// Counts of boards and parts.
     pub counts: JobCounts,
     /// Estimated core time of the whole job, in seconds.
     pub core_seconds: f64,
-    /// Recent rate, in boards a second.
+    /// Recent rate, in boards a second; `None` if no part was stored recently, or the job has ended.
     pub rate: Option<f64>,
-    /// The reason why the job makes no progress.
+    /// The reason why the job makes no progress; `None` if the job makes progress or has ended.
     pub waiting_for: Option<WaitingFor>,
-    /// The reason of a failure.
+    /// The reason of the failure; `None` if the job has not failed.
     pub reason: Option<String>,
 }
 
 impl JobView {
-    /// Seconds until all boards are done at the present rate.
+    /// Estimates the seconds until all boards are done at the present rate; `None` if the rate is unknown.
     pub fn eta_seconds(&self) -> Option<u64> {
         let left = self.counts.boards - self.counts.done;
         let seconds = left as f64 / self.rate.filter(|rate| *rate > 0.0)?;

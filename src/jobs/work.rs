@@ -16,35 +16,35 @@ use super::begun_chunk::{BegunChunk, ChunkBudget, ChunkMemory};
 use super::job::{Job, Step};
 use crate::service::{BoardCounts, BulkWork, Service, ServiceError, Slice, SliceContext, SliceEnd};
 
-/// The unfinished jobs of one owner. They take turns by slices. Owners take turns with one another and with other bulk
-/// work.
+/// The unfinished jobs of one owner. After each step of a job, the next job has its turn. Owners take turns with one
+/// another and with other bulk work.
 pub(crate) struct OwnerWork {
     service: Arc<Service>,
     runtime: Handle,
     jobs: Mutex<VecDeque<Arc<Job>>>,
     budget: ChunkBudget,
-    /// True once the lane has ended the work although jobs remain.
+    /// True if the lane has ended the work although jobs remain.
     is_aborted: AtomicBool,
 }
 
-/// Result of labelling a chunk in a slice.
+/// Result of labelling a chunk during a slice.
 enum Labelled {
-    /// All boards have a label.
+    /// No row of the chunk is left.
     Whole,
-    /// The slice's time is over.
+    /// The time of the slice is over.
     Partly,
-    /// The job has ended, or the service shuts down.
+    /// Labelling cannot continue: the job has ended, an error stops it, or the service shuts down.
     Cancelled,
 }
 
-/// Why no more boards are labelled.
+/// The reason why the labelling of a chunk stops early.
 enum Stop {
     /// The time of the slice is over.
     Spent,
     Failed(JobError),
 }
 
-/// Most boards between two readings of the clock.
+/// Maximum number of boards between two readings of the clock.
 const MAX_STRIDE: u32 = 64;
 
 impl OwnerWork {
@@ -66,24 +66,25 @@ impl OwnerWork {
         }
     }
 
-    /// True if a job has not ended. Drops ended jobs.
+    /// Drops ended jobs. Returns true if any jobs remain.
     pub(crate) fn has_unfinished(&self) -> bool {
         let mut jobs = self.jobs.lock();
         jobs.retain(|job| !job.state().is_ended());
         !jobs.is_empty()
     }
 
-    /// True if no job can make progress at present.
+    /// Returns true if obstacles stop all jobs.
     pub(crate) fn is_blocked(&self) -> bool {
         self.jobs.lock().iter().all(|job| job.is_blocked())
     }
 
-    /// True if the lane has ended the work, which must be registered again. Clears the flag.
+    /// Returns true if the lane has ended the work since the last call. The work must then be registered again.
     pub(crate) fn take_abort(&self) -> bool {
         self.is_aborted.swap(false, Ordering::Relaxed)
     }
 
-    /// Takes the next job with a step to do, and moves it to the end of the rotation.
+    /// Takes the next step of the first job that has one, and moves the job to the end of the rotation. Returns `None`
+    /// if no job has a step.
     fn next_turn(&self) -> Option<(Arc<Job>, Step)> {
         let mut jobs = self.jobs.lock();
         jobs.retain(|job| !job.state().is_ended());
@@ -98,7 +99,7 @@ impl OwnerWork {
         None
     }
 
-    /// Counts the failed rows of existing parts.
+    /// Counts the failed and invalid rows of a job's stored parts.
     fn open(job: &Job, context: &SliceContext<'_>) {
         let counted = context.without_worker(|| {
             let mut totals = Totals::default();
@@ -130,7 +131,7 @@ impl OwnerWork {
         }
     }
 
-    /// Labels a chunk, and stores its part when it is complete.
+    /// Labels boards of a chunk until the slice ends. Stores a complete part, and parks an incomplete chunk.
     fn go_on(&self, job: &Job, mut chunk: Box<BegunChunk>, context: &SliceContext<'_>, counts: &mut BoardCounts) {
         match self.label(job, &mut chunk, context, counts) {
             Labelled::Cancelled => job.drop_chunk(chunk.number),
@@ -139,7 +140,7 @@ impl OwnerWork {
         }
     }
 
-    /// Stores the part of a chunk, unless the job has ended.
+    /// Stores the part of a chunk, unless the job has ended. If the part cannot be stored, parks the chunk.
     pub(crate) fn store(job: &Job, chunk: Box<BegunChunk>) {
         if job.cancel_flag().load(Ordering::Relaxed) {
             return job.drop_chunk(chunk.number);
@@ -160,7 +161,7 @@ impl OwnerWork {
         );
     }
 
-    /// Begins a chunk. Labels that depend on tables need the tables of the specification.
+    /// Begins a chunk. If the labels depend on tables, loads the tables of the specification before.
     fn begin(
         &self,
         job: &Job,
@@ -176,7 +177,7 @@ impl OwnerWork {
         BegunChunk::new(job.stored(), number, memory)
     }
 
-    /// Labels boards of a chunk until the slice ends.
+    /// Labels boards of a chunk until the chunk or the time of the slice ends.
     fn label(
         &self,
         job: &Job,
@@ -223,7 +224,7 @@ impl OwnerWork {
         }
     }
 
-    /// Loads the tables of a job within the table memory.
+    /// Returns the tables of a job, which are loaded within the table memory if necessary.
     fn tables(&self, job: &Job, context: &SliceContext<'_>) -> LoadedTables {
         let (tables, goal) = (self.service.tables(), job.stored().spec().boards.goal());
         let wait = self.service.settings().default_time;
@@ -232,7 +233,7 @@ impl OwnerWork {
             .unwrap_or_else(|| context.without_worker(|| self.runtime.block_on(tables.load_within_memory(goal, wait))))
     }
 
-    /// Checks all parts, and ends the job.
+    /// Checks all parts, writes the manifest and the card, and ends the job. If a part is missing, the job fails.
     fn finish(job: &Job, context: &SliceContext<'_>) {
         let finished = context.without_worker(|| {
             if !job.stored().complete()? {
@@ -279,7 +280,8 @@ impl BulkWork for OwnerWork {
     }
 }
 
-/// Guards a slice of a job. A panic ends the job as failed; otherwise it would panic repeatedly.
+/// Guard of one step of a job. Dropping the guard ends the slice. After a panic the job ends as failed; otherwise its
+/// next slice would panic again.
 struct Turn<'j>(&'j Job);
 
 impl Drop for Turn<'_> {

@@ -18,9 +18,9 @@ impl<S: ObjectStore + PaginatedListStore> Store for S {}
 /// The objects of a bucket whose names begin with a prefix.
 pub(crate) struct Bucket {
     pub(crate) store: Arc<dyn Store>,
-    /// Empty, or ends with a slash.
+    /// Prefix of all names. It is empty, or ends with a slash.
     pub(crate) prefix: String,
-    /// Never ends with a slash.
+    /// URL of the bucket and the prefix, without a slash at the end.
     pub(crate) url: String,
 }
 
@@ -39,7 +39,7 @@ impl From<StoreError> for BucketError {
 const OPTIONS: [(ClientConfigKey, &str); 2] =
     [(ClientConfigKey::ConnectTimeout, "5 seconds"), (ClientConfigKey::Timeout, "30 seconds")];
 
-/// Few retries: callers decide how to go on.
+/// Retries of a request, which are few, since callers decide how to go on.
 const RETRIES: RetryConfig = RetryConfig {
     backoff: BackoffConfig { init_backoff: Duration::from_millis(100), max_backoff: Duration::from_secs(2), base: 3.0 },
     max_retries: 3,
@@ -69,9 +69,9 @@ pub(crate) fn open_bucket(url: &str, variables: impl Iterator<Item = (String, St
     Ok(Bucket { store, prefix: format!("{prefix}{slash}"), url: format!("{scheme}://{name}{slash}{prefix}") })
 }
 
-/// Makes `ring` the TLS provider of this process, unless it has one. The client installs none.
+/// Makes `ring` the TLS provider of this process, unless the process has a provider. The HTTP client installs none.
 fn install_tls() {
-    // The error holds the provider that is installed already.
+    // An error means that the process has a provider already.
     drop(rustls::crypto::ring::default_provider().install_default());
 }
 
@@ -119,7 +119,8 @@ fn open_gcs(name: &str, variables: impl Iterator<Item = (String, String)>) -> Re
     Ok(Arc::new(builder.build()?))
 }
 
-/// True if the endpoint uses plain HTTP.
+/// Returns true if the endpoint uses plain HTTP. Fails if the endpoint is no URL, or has a user. `variable` is the name
+/// of the endpoint's variable, for the error.
 fn is_http(variable: &str, endpoint: Option<String>) -> Result<bool, BucketError> {
     let Some(endpoint) = endpoint else { return Ok(false) };
     let host = endpoint.split_once("://").map(|(_, rest)| rest.split('/').next().unwrap_or_default());
@@ -130,8 +131,8 @@ fn is_http(variable: &str, endpoint: Option<String>) -> Result<bool, BucketError
     }
 }
 
-/// The error message with its root cause. Of a response, only the status and the error code of the store are kept: the
-/// body may repeat keys and tokens of the request.
+/// Formats an error with its root cause. The body of a response may repeat keys and tokens of the request, so only the
+/// status and the error code of the response are kept.
 pub(crate) fn message(error: &StoreError) -> String {
     let mut text = error.to_string();
     // The message lacks the cause of a failed connection, such as a certificate.
@@ -156,5 +157,5 @@ pub(crate) fn message(error: &StoreError) -> String {
 /// Text before the response status in messages of `object_store`.
 const STATUS: &str = "non-2xx status code: ";
 
-/// Text before the body of a response with a success status and an error inside.
+/// Text in messages of `object_store` before the body of a response that has a success status and contains an error.
 const RESPONSE: &str = "Server returned error response: ";

@@ -10,7 +10,7 @@ use tokio::sync::watch;
 
 use crate::queue::QueueError;
 
-/// Counts connections, and records why there is none.
+/// Number of connections to the queue's servers so far, and the reason why there is none at present.
 #[derive(Debug, Default)]
 pub(crate) struct Connection {
     count: watch::Sender<u64>,
@@ -20,13 +20,13 @@ pub(crate) struct Connection {
 #[derive(Debug, Default)]
 struct ConnectionState {
     is_up: bool,
-    /// The reason why there is no connection, once one has closed or failed.
+    /// The reason why there is no connection; `None` while connected, and before the first attempt has failed.
     trouble: Option<String>,
-    /// The last error during the connection.
+    /// Time and message of the last error during the present connection.
     last: Option<(Instant, String)>,
 }
 
-/// An error this short before a disconnect counts as its cause. Most errors close no connection.
+/// Time before a disconnect within which an error counts as its cause. Most errors close no connection.
 const END_TIME: Duration = Duration::from_secs(2);
 
 impl Connection {
@@ -45,12 +45,12 @@ impl Connection {
         tracing::debug!(target: "taquin::queue", %event, "connection to the queue");
     }
 
-    /// The number of connections so far.
+    /// Returns a receiver of the number of connections so far.
     pub(crate) fn count(&self) -> watch::Receiver<u64> {
         self.count.subscribe()
     }
 
-    /// The reason why there is no connection; `None` while connected, and before the first attempt.
+    /// Returns the reason why there is no connection; `None` while connected, and before the first attempt has failed.
     pub(crate) fn trouble(&self) -> Option<String> {
         self.state.lock().trouble.clone()
     }
@@ -72,10 +72,11 @@ impl ConnectionState {
     }
 }
 
-/// User and password, or a token.
+/// A user and a password, or a token and `None`.
 type Login = (String, Option<String>);
 
-/// The login that all servers share. The client has one login, and may send it to any server, also without TLS.
+/// Returns the login that all servers share; `None` if no URL has a login. Fails if logins differ, since the client has
+/// one login, and may send it to any server, also without TLS.
 pub(crate) fn common_login(servers: &[ServerAddr]) -> Result<Option<Login>, QueueError> {
     let mut logins = servers.iter().map(login_of);
     let first = logins.next().flatten();
@@ -86,7 +87,7 @@ pub(crate) fn common_login(servers: &[ServerAddr]) -> Result<Option<Login>, Queu
     }
 }
 
-/// User and password, or token, of a URL. The client ignores a login in a URL.
+/// Returns the login in a URL; `None` if the URL has none. The client itself ignores logins in URLs.
 fn login_of(server: &ServerAddr) -> Option<Login> {
     let decoded = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
     Some((decoded(server.username()?), server.password().map(decoded)))
@@ -100,7 +101,7 @@ pub(crate) fn options_of(login: Option<Login>) -> ConnectOptions {
     }
 }
 
-/// Strips user and password, since the client logs the address.
+/// Removes the login from a URL, since the client logs its servers' URLs.
 pub(crate) fn without_login(server: ServerAddr) -> Result<ServerAddr, QueueError> {
     let mut url = server.into_inner();
     let wrong = |()| QueueError::new("a URL of a server is wrong");

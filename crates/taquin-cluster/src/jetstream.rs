@@ -32,7 +32,7 @@ use crate::task::{Task, TaskClass};
 pub struct QueueSettings {
     /// Server URLs. A URL may contain a password.
     pub servers: Vec<String>,
-    /// A file with credentials.
+    /// Path of a file with credentials, if the servers need one.
     pub credentials: Option<PathBuf>,
     /// Number of servers that store each task.
     pub replicas: usize,
@@ -40,27 +40,28 @@ pub struct QueueSettings {
     pub role: QueueRole,
 }
 
-/// The part of a process in a queue. Every process creates a missing stream or consumer.
+/// The role of a process in a queue. In every role, the process creates a missing stream or consumer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum QueueRole {
-    /// A service replica: it updates their configuration.
+    /// A service replica, which corrects the configuration of an existing stream or consumer.
     Service,
-    /// A worker: it uses them as configured, and fails if the configuration does not suit tasks.
+    /// A worker, which uses an existing stream or consumer as configured, and fails if the configuration does not suit
+    /// tasks.
     Worker,
 }
 
 /// A work queue on JetStream: a stream with one subject per task, at most one message per subject, and a durable
-/// consumer for each task class. Missing ones are created at any time.
+/// consumer for each task class. If the stream or a consumer is missing, the next call creates it.
 pub struct JetStream {
     client: Client,
     context: Context,
     layout: Layout,
     handles: Mutex<Option<Arc<Handles>>>,
-    /// How long publications have been unanswered.
+    /// The publications since the last answer, which have all timed out.
     silence: parking_lot::Mutex<Silence>,
     role: QueueRole,
     connection: Arc<Connection>,
-    /// The subscription to worker reports, opened at the first request for them.
+    /// The subscription to worker reports, opened by the first call of [`reports`](Queue::reports).
     reports: Mutex<Option<Subscriber>>,
 }
 
@@ -70,7 +71,7 @@ struct Handles {
     consumers: [PullConsumer; 2],
 }
 
-/// A delivered message.
+/// A leased task, and the message that delivered the task.
 pub struct MessageLease {
     task: Task,
     message: Message,
@@ -81,19 +82,19 @@ type BoxError = Box<dyn std::error::Error + Send + Sync>;
 /// Time limit of a request to a server.
 const REQUEST_TIME: Duration = Duration::from_secs(5);
 
-/// Expiry of a pull request. A server ignores a pull from a missing consumer, so this also delays the discovery that
-/// the consumer is missing.
+/// Expiry of a pull request. A server ignores a pull request for a missing consumer, so a missing consumer is noticed
+/// after this time.
 const TAKE_TIME: Duration = Duration::from_secs(10);
 
 /// Extra time in which the server reports an expired request.
 const END_TIME: Duration = Duration::from_secs(1);
 
-/// After this time without an answer to publications, the stream is created anew. nats-server 2.15.1 stops answering
+/// Time without an answer to publications after which the stream is created anew. nats-server 2.15.1 stops answering
 /// once it has lost the stream's files.
 const UNANSWERED_TIME: Duration = Duration::from_secs(30);
 
-/// Time in which a server removes the files of a deleted stream. nats-server 2.9.10 also removes the files of a new
-/// stream with the same name.
+/// Pause after the deletion of a stream, in which the server removes the stream's files. Without the pause, nats-server
+/// 2.9.10 would also remove the files of a new stream with the same name.
 const DELETION_TIME: Duration = Duration::from_millis(200);
 
 /// Time limit of a worker's response.
@@ -106,7 +107,7 @@ const FLUSH_TIME: Duration = Duration::from_secs(2);
 const LONGEST_PAUSE: Duration = Duration::from_secs(4);
 
 impl JetStream {
-    /// Starts to connect. The servers may still be down. Needs a tokio runtime.
+    /// Creates a queue that connects in the background, so the servers may still be down. Needs a tokio runtime.
     ///
     /// # Errors
     /// [`QueueError`] if a URL or the credentials file is wrong, or the servers have different logins.
@@ -158,7 +159,8 @@ impl JetStream {
         })
     }
 
-    /// Returns stream and consumers; creates missing ones.
+    /// Returns the stream and the consumers. Creates missing ones. If an existing one has another configuration, a
+    /// service replica corrects it, and a worker fails.
     async fn handles(&self) -> Result<Arc<Handles>, BoxError> {
         let mut handles = self.handles.lock().await;
         if let Some(handles) = &*handles {
@@ -197,7 +199,8 @@ impl JetStream {
         Ok(stream.create_consumer(config).await?)
     }
 
-    /// Calls `call` with stream and consumers. If they are gone, creates them and retries once.
+    /// Calls `call` with the stream and the consumers. If `call` fails while the client is connected, opens or creates
+    /// the stream and the consumers again, and retries once. A call that takes too long is not retried.
     async fn with_handles<T, F: Future<Output = Result<T, BoxError>>>(
         &self,
         call: impl Fn(Arc<Handles>) -> F,
@@ -218,7 +221,7 @@ impl JetStream {
         }
     }
 
-    /// Deletes a stream that stores nothing any more; the next call creates it anew.
+    /// Deletes a stream that stores nothing any more. The next call creates the stream anew.
     async fn delete_stream(&self) -> Result<(), QueueError> {
         let mut handles = self.handles.lock().await;
         // Several calls may notice the loss; the first deletes the stream.
@@ -232,7 +235,7 @@ impl JetStream {
         Ok(())
     }
 
-    /// The reason why there is no connection, otherwise the request's error.
+    /// Returns the reason why there is no connection as an error; while connected, returns the error of the request.
     fn error(&self, of_request: impl Into<BoxError>) -> QueueError {
         let trouble = self.connection.trouble().filter(|_| !self.is_connected());
         trouble.map_or_else(|| QueueError::new(of_request), |why| QueueError::new(format!("no connection: {why}")))
@@ -246,19 +249,19 @@ impl JetStream {
         subject.strip_prefix(&self.layout.prefix)?.strip_prefix('.')?.parse().ok()
     }
 
-    /// Waits for a message; `None` at the time limit.
+    /// Waits for a message of a class; `None` at the time limit, or once the client has connected again.
     async fn next(&self, class: TaskClass) -> Result<Option<Message>, QueueError> {
         let pull = self.with_handles(|handles| async move {
             // `fetch` does not wait at the server, and so would not count as a taker.
             Ok(handles.consumers[class as usize].batch().max_messages(1).expires(TAKE_TIME).messages().await?)
         });
         let mut connections = self.connection.count();
-        // The client may count the first connection late.
+        // The client may count the first connection only after this line.
         let before = (*connections.borrow()).max(1);
         let mut messages = pull.await?;
         let message = tokio::select! {
             message = timeout(TAKE_TIME + END_TIME, messages.next()) => message,
-            // A new connection: the server has lost the request.
+            // The client has connected again, so the server has lost the request.
             _ = connections.wait_for(|now| *now > before) => return Ok(None),
         };
         let Ok(message) = message else {
@@ -416,7 +419,7 @@ impl Lease for MessageLease {
     }
 }
 
-/// Bounds a call that blocks while the client's send buffer is full, because the server is away.
+/// Limits the time of a call. The call blocks while the client's send buffer is full, because the server is away.
 async fn in_time<T, E: Into<BoxError>>(call: impl Future<Output = Result<T, E>>) -> Result<T, QueueError> {
     timeout(REQUEST_TIME, call).await.map_err(|_| QueueError::new("no response in time"))?.map_err(QueueError::new)
 }

@@ -1,10 +1,10 @@
-//! Labels jobs of sliding-tile puzzles on many machines: files in a bucket, a queue that hands out chunks, and workers
-//! (docs/adr/0024).
+//! Labels jobs of sliding-tile puzzles on many machines (docs/adr/0024). The crate has stores of files, a queue that
+//! hands out chunks of boards, and workers.
 //!
 //! A job is a [`StoredJob`](taquin_bulk::StoredJob) in the [`Files`](taquin_bulk::Files) of a store. A [`Queue`] hands
-//! out a [`Task`] for each missing chunk. A [`Worker`] takes a task, labels the boards by a [`JobSolver`], and stores
-//! the part. The files are authoritative; the queue is disposable: a lost task is offered again, and a repeated task
-//! finds the part.
+//! out a [`Task`] for each missing chunk. A [`Worker`] takes a task, labels the boards of the chunk by a [`JobSolver`],
+//! and stores their labels as a part. The files are authoritative, and the queue is disposable. A lost task is offered
+//! again, and a repeated task finds the existing part.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -83,7 +83,7 @@
 //! - `objects`: files in a bucket, or in a shared directory
 //! - `bucket`: opens a bucket from its URL and the environment
 
-// Tests may unwrap and print. `expect` names the reason why it cannot fail.
+// Tests may unwrap and print. The message of `expect` is the reason why the call cannot fail.
 #![cfg_attr(not(test), warn(clippy::too_many_lines, clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr))]
 
 mod bucket;
@@ -99,7 +99,7 @@ mod suspects;
 mod task;
 mod worker;
 
-/// The client of [`JetStream`].
+/// The client library that [`JetStream`] uses.
 pub use async_nats;
 
 pub use bucket::BucketError;

@@ -19,21 +19,22 @@ use crate::task::{Task, Work};
 
 /// The solver of a worker: its version, tables and memory.
 pub trait JobSolver: Debug + Send + Sync {
-    /// True if the solver makes the labels that the job asks for. Some labels differ between versions and tables.
+    /// Returns true if the solver makes the labels that the job asks for. Some labels differ between versions and
+    /// tables.
     fn serves(&self, spec: &JobSpec) -> bool;
 
-    /// Loads the tables of a job. The tables stay loaded until the returned value is dropped. The thread may block, and
-    /// belongs to a tokio runtime.
+    /// Loads the tables of a job. The tables stay loaded until the returned value is dropped. The calling thread may
+    /// block, and belongs to a tokio runtime.
     fn load_tables(&self, spec: &JobSpec) -> LoadedTables;
 
-    /// Resources of searches on one thread, until `cancel` is set.
+    /// Returns the resources of searches on one thread. Setting `cancel` stops the searches.
     fn resources<'a>(&'a self, cancel: &'a AtomicBool) -> Resources<'a>;
 
     /// Counts a panic outside a search.
     fn panicked(&self);
 }
 
-/// Makes parts, and ends jobs.
+/// Does the tasks of a worker: makes parts, and ends jobs.
 #[derive(Debug)]
 pub(crate) struct Maker {
     store: Arc<dyn Files>,
@@ -44,7 +45,7 @@ pub(crate) struct Maker {
     jobs: Mutex<HashMap<FolderName, Known>>,
     /// Missing folders, each logged once.
     missing: Mutex<HashSet<FolderName>>,
-    /// Time when the store last had a job.
+    /// Time when a job was last found in the store; `None` before the first one.
     found: Mutex<Option<Instant>>,
 }
 
@@ -78,26 +79,26 @@ pub(crate) enum Begun {
     End(Arc<StoredJob>),
 }
 
-/// Capacity of the job cache. A job takes kilobytes.
+/// Capacity of the job cache, and of the set of missing folders. A cached job takes kilobytes.
 const REMEMBERED: usize = 256;
 
-/// Time after its last job for which the store counts as the store of the service.
+/// Time after the last found job in which the store counts as the store that the service uses.
 const FOUND_TIME: Duration = Duration::from_secs(600);
 
 /// Time allowed for a board whose search has no time limit.
 const UNLIMITED: Duration = Duration::from_secs(600);
 
 impl Maker {
-    /// A maker for the jobs in `store`.
+    /// Creates a maker for the jobs in `store`.
     pub(crate) fn new(store: Arc<dyn Files>, solver: Arc<dyn JobSolver>, check_period: Duration) -> Self {
         let (jobs, missing, found) = (Mutex::default(), Mutex::default(), Mutex::default());
         Self { store, solver, check_period, jobs, missing, found }
     }
 
-    /// Decides what the task asks for. Fails if the store fails, or the job is damaged.
+    /// Determines the work that a task asks for. Fails if the store fails, or the job is damaged.
     pub(crate) fn begin(&self, task: &Task) -> Result<Begun, JobError> {
         let Work::Chunk(chunk) = task.work else {
-            // Also for an ended job: its card may be missing.
+            // The job is opened even if it has ended, since its card may be missing.
             return Ok(self.open(task.folder)?.map_or_else(|| self.missing(task.folder), Begun::End));
         };
         let job = match self.job(task.folder)? {
@@ -118,12 +119,12 @@ impl Maker {
         *self.found.lock() = Some(Instant::now());
     }
 
-    /// True if the store had a job recently. A missing folder then means a deleted job.
+    /// Returns true if a job was found in the store recently. A missing folder then means a deleted job.
     pub(crate) fn has_store_of_service(&self) -> bool {
         self.found.lock().is_some_and(|found| found.elapsed() < FOUND_TIME)
     }
 
-    /// Logs a missing folder once.
+    /// Logs a missing folder once, and returns [`Begun::Missing`].
     fn missing(&self, folder: FolderName) -> Begun {
         let mut missing = self.missing.lock();
         if missing.len() >= REMEMBERED {
@@ -160,7 +161,7 @@ impl Maker {
         Ok(Found::Unfinished(job))
     }
 
-    /// Opens the job in a folder; `None` if there is none.
+    /// Opens the job in a folder; `None` if the folder has no job.
     fn open(&self, folder: FolderName) -> Result<Option<Arc<StoredJob>>, JobError> {
         match self.stored_job(folder) {
             Ok(job) => Ok(Some(Arc::new(job))),
@@ -204,7 +205,8 @@ impl Maker {
         if let Ok(true) = is_whole {
             return Ok(Some(part));
         }
-        // The process survives, even if the store failed.
+        // The process has survived the attempt, even if the store failed, so the attempt must not count against a
+        // board.
         let given_up = attempt.give_up();
         is_whole.and(given_up).map(|()| None)
     }
@@ -213,13 +215,13 @@ impl Maker {
         self.solver.panicked();
     }
 
-    /// Stores a part. Returns `None` if the job has ended.
+    /// Stores a part. Returns `None` if the job has ended or was deleted.
     pub(crate) fn store(&self, job: &StoredJob, chunk: u64, part: &Part) -> Result<Option<Created>, JobError> {
         if job.is_over()? { Ok(None) } else { job.put_part(chunk, part).map(Some) }
     }
 
-    /// Ends a job whose parts all exist. Returns false if a part is missing, or `cancel` is raised. `progress` counts
-    /// the parts read.
+    /// Ends a job whose parts all exist, and writes its card. Returns false if a part is missing, or `cancel` is
+    /// raised; true if the job had ended before. `progress` counts the parts read.
     pub(crate) fn end(&self, job: &StoredJob, cancel: &AtomicBool, progress: &Progress) -> Result<bool, JobError> {
         let goes_on = || {
             progress.labelled.fetch_add(1, Ordering::Relaxed);
@@ -250,7 +252,7 @@ impl Maker {
     }
 }
 
-/// Labels a chunk in row ranges, and records each range before it begins. Returns false if it is cancelled.
+/// Labels a chunk in row ranges, and records each range before it begins. Returns false if the labelling is cancelled.
 fn label_isolated(
     job: &StoredJob,
     boards: Range<u64>,

@@ -43,7 +43,8 @@ struct QueueState {
 #[derive(Debug, Default)]
 struct Entry {
     deliveries: u64,
-    /// The task can be taken from this time on; for a leased task, the end of its lease.
+    /// For a task that is not leased, the time from which the task can be taken, or `None` for at once. For a leased
+    /// task, the end of its lease.
     from: Option<Instant>,
     lease: Option<u64>,
 }
@@ -94,7 +95,7 @@ impl MemoryQueue {
         self.0.is_down.store(is_down, Ordering::Relaxed);
     }
 
-    /// Sets whether the ends of leases are lost.
+    /// Sets whether the queue ignores the ends of leases, which then expire.
     pub fn set_loses_ends(&self, loses_ends: bool) {
         self.0.loses_ends.store(loses_ends, Ordering::Relaxed);
     }

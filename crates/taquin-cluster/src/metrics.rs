@@ -23,15 +23,15 @@ pub struct WorkerMetrics {
 pub(crate) enum TaskResult {
     /// A part was stored.
     Stored,
-    /// A job was ended.
+    /// A job was ended, or had ended before its end task.
     Ended,
-    /// The part existed, or the job had ended.
+    /// The part existed, or the job had ended or was deleted.
     Existed,
-    /// The worker returned the task: it shut down, or no thread became free.
+    /// The worker returned the task, since the worker shut down or no thread became free.
     Released,
-    /// Not done: the job needs another version of the solver, or other tables.
+    /// The task was not done: the job needs another version of the solver, or other tables.
     Refused,
-    /// Not done: the store failed, or does not have the job.
+    /// The task was not done: the store failed, or does not have the job.
     NoStore,
     /// The job is damaged, and was ended as failed.
     Failed,
@@ -65,7 +65,7 @@ const IDLE: &str = "idle";
 pub(crate) struct BusyThread<'f>(&'f WorkerMetrics);
 
 impl WorkerMetrics {
-    /// Metrics of a worker with `threads` threads and one for quick tasks.
+    /// Creates the metrics of a worker with `threads` threads and one more for quick tasks.
     pub fn new(threads: usize) -> Self {
         let figures = Self::default();
         figures.thread(IDLE).set(threads as i64 + 1);

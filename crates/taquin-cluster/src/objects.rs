@@ -34,7 +34,7 @@ pub enum OpenError {
     /// The URL or the environment is wrong.
     #[error(transparent)]
     Bucket(#[from] BucketError),
-    /// A service without a queue, or a command, uses the directory.
+    /// A service without a queue, or a command, has locked the directory for itself.
     #[error("{0} is in use by a service without --nats, or by `taquin batch`, with which no service may share it")]
     InUse(PathBuf),
     /// The directory cannot be created.
@@ -48,15 +48,16 @@ pub enum OpenError {
 }
 
 /// Opens the place at this URL: a directory, as `/d` or `file:///d`, or a bucket, as `s3://bucket/prefix` or
-/// `gs://bucket/prefix`. The path of a `file` URL is not decoded. Sends no request, so a bucket may be missing.
+/// `gs://bucket/prefix`. The path of a `file` URL is not decoded. For a bucket, sends no request, so a missing bucket
+/// is no error.
 ///
 /// Endpoints, credentials, and other options of buckets come from environment variables that begin with `AWS_` and
 /// `GOOGLE_`, such as `AWS_ENDPOINT_URL` and `GOOGLE_APPLICATION_CREDENTIALS`. An endpoint with `http://` uses no TLS;
-/// others need the certificates of the system, or of `SSL_CERT_FILE`. A request takes at most 30 s, and is retried up
-/// to three times within 10 s of the first attempt.
+/// other endpoints need the certificates of the system, or of `SSL_CERT_FILE`. A request takes at most 30 s, and is
+/// retried up to three times within 10 s of the first attempt.
 ///
-/// The files of a bucket block the calling thread on `runtime`, which needs threads of its own. They panic on a thread
-/// of a runtime.
+/// Each call on the files of a bucket blocks the calling thread while `runtime` runs the request. So `runtime` needs
+/// threads of its own, and a call on a thread of any runtime panics.
 ///
 /// # Errors
 /// [`OpenError`].
@@ -81,7 +82,8 @@ pub fn find_files(url: &str, runtime: &Handle) -> Result<Arc<dyn Files>, OpenErr
     Ok(Arc::new(Objects { bucket: open_bucket(url, variables)?, runtime: runtime.clone() }))
 }
 
-/// Takes a shared lock on a directory, if its file system has locks.
+/// Opens a directory and takes a shared lock on it. The directory stays unlocked if it is missing, or its file system
+/// has no locks.
 fn share(path: &FilePath) -> Result<Directory, OpenError> {
     match Directory::at(path).lock(DirectoryUse::Shared) {
         Err(TryLockError::WouldBlock) => Err(OpenError::InUse(path.to_owned())),
@@ -90,7 +92,7 @@ fn share(path: &FilePath) -> Result<Directory, OpenError> {
     }
 }
 
-/// The directory in a URL, if the URL names one.
+/// Returns the directory in a URL; `None` if the URL names none.
 fn directory_of(url: &str) -> Option<&FilePath> {
     let directory = url.strip_prefix("file://").filter(|path| path.starts_with('/'));
     directory.or_else(|| (!url.contains("://")).then_some(url)).map(FilePath::new)
@@ -168,7 +170,7 @@ struct Page<'p> {
 }
 
 impl<'p> Page<'p> {
-    /// The name of a key within the folder; `None` for the placeholder object of the folder itself.
+    /// Returns the name of a key within the folder; `None` for the placeholder object of the folder itself.
     fn name(&self, key: &'p Path) -> Option<&'p str> {
         key.as_ref().strip_prefix(self.prefix)
     }
@@ -186,8 +188,10 @@ impl Files for Objects {
         Ok(())
     }
 
-    /// Creates an object. The store also reports a conflict while another creation is under way, which may fail, and
-    /// for a retry whose first response was lost. So only a look tells whether the object exists.
+    /// Creates an object. The store reports a conflict if the object exists, but also while another creation is under
+    /// way, which may still fail. So after a conflict, this function looks for the object, and tries again if the
+    /// object is missing. If the client repeats a request whose first response was lost, the result may be
+    /// [`Created::Existed`] for an object that this call created.
     fn put_with(&self, name: &str, write: &mut WriteFile<'_>) -> io::Result<Created> {
         let mut bytes = Vec::new();
         write(&mut bytes)?;
@@ -268,7 +272,7 @@ impl Files for Objects {
     }
 }
 
-/// `None` if the object is missing. A missing bucket is an error.
+/// Converts the result of a request; `None` if the object is missing. A missing bucket is an error.
 fn if_found<T>(result: Result<T, StoreError>) -> io::Result<Option<T>> {
     match result {
         Ok(found) => Ok(Some(found)),
@@ -278,7 +282,8 @@ fn if_found<T>(result: Result<T, StoreError>) -> io::Result<Option<T>> {
     }
 }
 
-/// Converts an error of the store. Its kind never means a damaged or missing file: the stored bytes may be whole.
+/// Converts an error of the store. The kind of the result never means a damaged or missing file, since the stored bytes
+/// may be whole.
 fn to_io(error: &StoreError) -> io::Error {
     let kind = match error {
         StoreError::PermissionDenied { .. } | StoreError::Unauthenticated { .. } => ErrorKind::PermissionDenied,
@@ -294,7 +299,7 @@ fn to_io(error: &StoreError) -> io::Error {
     io::Error::new(kind, message(error))
 }
 
-/// The connection error behind another error.
+/// Returns the HTTP error among the causes of an error, if there is one.
 fn http_error(error: &StoreError) -> Option<&HttpError> {
     let mut causes = std::iter::successors(Some(error as &(dyn Error + 'static)), |&error| error.source());
     causes.find_map(|cause| cause.downcast_ref())

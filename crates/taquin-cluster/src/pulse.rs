@@ -20,19 +20,19 @@ pub(crate) struct Pulse(Mutex<Phase>);
 struct Phase {
     /// Grows while the work goes on.
     progress: Arc<Progress>,
-    /// Longest time without growth.
+    /// Longest time without growth of `progress` while the work goes on.
     patience: Duration,
     last: u64,
     moved: Instant,
 }
 
 impl Pulse {
-    /// The pulse of work whose first phase may take this long.
+    /// Creates the pulse of work whose first phase, which reports no progress, may take this long.
     pub(crate) fn new(patience: Duration) -> Self {
         Self(Mutex::new(Phase::new(patience)))
     }
 
-    /// Begins another phase. Its progress must grow within each period of `patience`.
+    /// Begins another phase, and returns its progress. The progress must grow within each period of `patience`.
     pub(crate) fn begin(&self, patience: Duration) -> Arc<Progress> {
         let phase = Phase::new(patience);
         let progress = Arc::clone(&phase.progress);
@@ -56,7 +56,7 @@ impl Phase {
     }
 }
 
-/// Runs the work on a task, and extends its lease once in each `period` while there is a pulse.
+/// Runs the work on a task, and extends the lease of the task once in each `period` while the work makes progress.
 pub(crate) async fn beating<T>(
     lease: &impl Lease,
     pulse: &Pulse,
@@ -70,7 +70,7 @@ pub(crate) async fn beating<T>(
     }
 }
 
-/// Extends a lease until dropped.
+/// Extends a lease once in each `period` while the work makes progress. The future never completes.
 async fn beat<T>(lease: &impl Lease, pulse: &Pulse, period: Duration) -> T {
     let mut beats = interval_at(tokio::time::Instant::now() + period, period);
     loop {

@@ -15,7 +15,7 @@ use crate::task::{Task, TaskClass};
 ///
 /// A queue may lose a task or hand it out twice. The files of a job tell which chunks are missing.
 pub trait Queue: Debug + Send + Sync + 'static {
-    /// A task handed out.
+    /// A task that the queue has handed out.
     type Lease: Lease;
 
     /// Adds a task, unless it is in the queue.
@@ -45,34 +45,34 @@ pub trait Queue: Debug + Send + Sync + 'static {
     /// Announces a worker to the queue until the future is dropped.
     fn attend(&self) -> impl Future<Output = ()> + Send;
 
-    /// Sends a worker's report to the callers of [`reports`](Self::reports). It may be lost.
+    /// Sends a worker's report to the callers of [`reports`](Self::reports). The report may be lost.
     fn report(&self, trouble: WorkerTrouble) -> impl Future<Output = ()> + Send;
 
-    /// Returns worker [reports](Self::report) since this process last called.
+    /// Returns the worker [reports](Self::report) that have arrived since the last call of this process.
     fn reports(&self) -> impl Future<Output = HashSet<WorkerTrouble>> + Send;
 
-    /// Waits for a task of a class for at most half a minute. Dropping the future may lose a task until its lease
-    /// expires.
+    /// Waits for a task of a class for at most half a minute; `None` if there was no task. Dropping the future may lose
+    /// a task until its lease expires.
     ///
     /// # Errors
     /// [`QueueError`].
     fn take(&self, class: TaskClass) -> impl Future<Output = Result<Option<Self::Lease>, QueueError>> + Send;
 
-    /// A task is handed out again after this time, unless its lease is extended.
+    /// Time after which a task is handed out again, unless its lease is extended.
     fn lease_time(&self) -> Duration;
 
     /// Waits until this process has sent all messages, for some seconds at most.
     fn flush(&self) -> impl Future<Output = ()> + Send;
 }
 
-/// Something that a worker cannot do.
+/// A report of something that a worker cannot do.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum WorkerTrouble {
-    /// Read or write the files of a folder at present.
+    /// The worker cannot read or write the files of this folder at present.
     Store(FolderName),
-    /// Do this task: its labels depend on another solver.
+    /// The worker cannot do this task, whose labels depend on another solver.
     Solver(Task),
-    /// Do this task: the worker's store lacks the folder.
+    /// The worker cannot do this task, since the worker's store lacks the folder of the job.
     Missing(Task),
 }
 
@@ -102,13 +102,13 @@ impl FromStr for WorkerTrouble {
     }
 }
 
-/// A task handed out. The queue hands it out again after the [lease time](Queue::lease_time), unless the lease is
-/// extended.
+/// A task that the queue has handed out. The queue hands out the task again after the [lease time](Queue::lease_time),
+/// unless the lease is extended.
 pub trait Lease: Debug + Send + Sync + 'static {
     /// The leased task.
     fn task(&self) -> &Task;
 
-    /// Number of deliveries that the queue knows of.
+    /// Number of deliveries of the task that the queue knows of, including this one.
     fn deliveries(&self) -> u64;
 
     /// Restarts the lease time.
@@ -123,7 +123,7 @@ pub trait Lease: Debug + Send + Sync + 'static {
     /// [`QueueError`]. The task may be handed out again.
     fn done(&self) -> impl Future<Output = Result<(), QueueError>> + Send;
 
-    /// Returns the task to the queue, which hands it out after a pause.
+    /// Gives the task back to the queue, which hands out the task again after `pause`.
     ///
     /// # Errors
     /// [`QueueError`]. The task is handed out again after its lease time.

@@ -1,8 +1,8 @@
 //! Finds the boards whose search ends the process, so that all other boards of their chunk get a label.
 //!
 //! A worker in an isolated attempt creates a file before each range of rows. If the process dies, the last of these
-//! files gives the range, and the next attempt splits it. A row that ended three attempts in succession is not searched
-//! again.
+//! files gives the range that the process was labelling, and the next attempt splits this range. A row at which three
+//! attempts in succession ended is not searched again.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,17 +21,17 @@ pub(crate) struct Attempt<'j> {
     job: &'j StoredJob,
     chunk: u64,
     number: u64,
-    /// The range in which the last attempt ended.
+    /// The range in which the last failed attempt ended; `None` if there is no range to split.
     suspicion: Option<RowRange>,
-    /// Rows that are not searched.
+    /// Rows that are not searched, counted from the first row of the chunk.
     failed: BTreeSet<u64>,
 }
 
 /// Folder with a file for each range begun: `CHUNK-ATTEMPT-FIRST-ROWS`.
 const TRYING: &str = "trying";
-/// Folder with a file for each row that is not searched again.
+/// Folder with a file for each row that is not searched again: `INDEX.json`, with the index of the board in the job.
 const FAILED: &str = "failed";
-/// Stands for the first row in the file name that marks an attempt as ended in good order.
+/// Number in place of the first row in the name of the file that marks an attempt as ended in good order.
 const GIVEN_UP: u64 = 9_999_999_999;
 /// Number of ranges into which a suspicious range is split.
 const RANGES: u64 = 16;
@@ -39,7 +39,8 @@ const RANGES: u64 = 16;
 const PROOF: usize = 3;
 
 impl<'j> Attempt<'j> {
-    /// Begins an attempt: finds the ranges in which earlier attempts ended.
+    /// Begins an attempt. Finds the ranges in which earlier attempts ended, and records a row at which enough of them
+    /// ended.
     pub(crate) fn begin(job: &'j StoredJob, chunk: u64) -> Result<Self, JobError> {
         let mut attempts: BTreeMap<u64, RowRange> = BTreeMap::new();
         for [of, attempt, first, rows] in ranges_of(job, chunk)? {
@@ -59,7 +60,8 @@ impl<'j> Attempt<'j> {
         Ok(attempt)
     }
 
-    /// The row at which enough attempts in succession ended, unless it is already recorded.
+    /// Returns the row at which the last [`PROOF`] failed attempts ended; `None` if they ended elsewhere, or the row is
+    /// already recorded.
     fn proven(&self, ends: &[RowRange]) -> Option<u64> {
         let last = *ends.first().filter(|range| range.rows == 1)?;
         let is_proven = ends.len() >= PROOF && ends[..PROOF].iter().all(|end| *end == last);
@@ -126,7 +128,7 @@ impl<'j> Attempt<'j> {
     }
 }
 
-/// The ranges begun in a chunk: chunk, attempt, first row, rows.
+/// Lists the ranges begun in a chunk, each as chunk, attempt, first row and number of rows.
 fn ranges_of(job: &StoredJob, chunk: u64) -> Result<Vec<[u64; 4]>, JobError> {
     let mut ranges = Vec::new();
     let mut note = |name: &str| {
@@ -161,7 +163,8 @@ mod tests {
         StoredJob::create_in(Arc::new(FilesInMemory::default()), &spec).unwrap()
     }
 
-    /// Makes an attempt with a process that these rows end, and that ends at random too. Returns true if it survived.
+    /// Simulates an attempt of a process that dies at each row of `deadly`, and whenever `ends_now` returns true.
+    /// Returns true if the process survives.
     fn survives(job: &StoredJob, chunk: u64, deadly: &[u64], mut ends_now: impl FnMut() -> bool) -> bool {
         let attempt = Attempt::begin(job, chunk).unwrap();
         let mut next = 0;

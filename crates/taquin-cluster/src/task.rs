@@ -6,13 +6,13 @@ use std::str::FromStr;
 use taquin_bulk::{FolderName, JobId};
 use taquin_solver::{Named, named};
 
-/// Class of a task. Each class has its own order in the queue.
+/// Class of a task. Workers take the tasks of each class separately.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum TaskClass {
     /// Tasks of long jobs.
     Bulk,
-    /// Tasks of jobs of some seconds. Each worker does one at a time beside the bulk tasks, so that a quick task does
-    /// not wait for chunks of long jobs.
+    /// Tasks of jobs that take some seconds. Each worker does one quick task at a time beside its bulk tasks, so that a
+    /// quick task does not wait for chunks of long jobs.
     Quick,
 }
 

@@ -17,8 +17,8 @@ use crate::pulse::{Pulse, beating};
 use crate::queue::{Lease, Queue, QueueError, WorkerTrouble};
 use crate::task::{Task, TaskClass};
 
-/// Takes tasks from a queue and does them, one on each thread. It holds one task in reserve, so that no thread waits
-/// for the queue. An extra thread does quick tasks.
+/// A worker, which takes tasks from a queue and does one on each thread. The worker holds one more task in reserve, so
+/// that no thread waits for the queue. An extra thread does quick tasks.
 #[derive(Debug)]
 pub struct Worker<Q> {
     queue: Arc<Q>,
@@ -27,7 +27,7 @@ pub struct Worker<Q> {
     slots: usize,
     threads: Semaphore,
     stage: watch::Sender<Stage>,
-    /// False after a failed take.
+    /// False if the last attempt to take a task failed.
     has_queue: AtomicBool,
 }
 
@@ -37,24 +37,26 @@ enum Stage {
     Running,
     /// Finishes tasks that have a thread.
     Draining,
-    /// Releases everything.
+    /// Returns all tasks to the queue.
     Over,
 }
 
-/// Result of a task, and how its lease ends.
+/// Result of a task, and how its lease ends. `Release` returns the task to the queue, with the pause before the next
+/// delivery.
 enum Outcome {
     Done(TaskResult),
     Release(TaskResult, Duration),
 }
 
-/// A task that another worker may do at once.
+/// The outcome of a task that another worker may do at once.
 const RELEASED: Outcome = Outcome::Release(TaskResult::Released, Duration::ZERO);
 
-/// Number of lease times for which a lease is extended while the store does not answer: 10 minutes of 30 s each. Then
-/// the queue may hand the task out again.
+/// Number of lease times for which a lease is extended while the store does not answer, 10 minutes in total for 30 s
+/// each. After that time, the queue may hand the task out again.
 const STORE_PATIENCE: u32 = 20;
 
-/// From this delivery on, a chunk runs isolated: earlier attempts may have crashed their worker.
+/// First delivery of a task, counted from 1, in which the chunk is labelled in an isolated attempt. Earlier deliveries
+/// may have crashed their workers.
 const ISOLATED_FROM: u64 = 3;
 
 /// Longest pause between attempts to reach queue or store.
@@ -64,8 +66,8 @@ const LONGEST_RETRY: Duration = Duration::from_secs(10);
 const END_TIME: Duration = Duration::from_secs(5);
 
 impl<Q: Queue> Worker<Q> {
-    /// A worker for the jobs in a store, with this many threads. The runtime needs twice as many threads for blocking
-    /// work, and some more.
+    /// Creates a worker for the jobs in a store, with `threads` threads and one more for quick tasks. The runtime needs
+    /// twice as many threads for blocking work, and some more.
     pub fn new(
         queue: Arc<Q>,
         store: Arc<dyn Files>,
@@ -73,7 +75,7 @@ impl<Q: Queue> Worker<Q> {
         threads: usize,
         metrics: Arc<WorkerMetrics>,
     ) -> Self {
-        // 4 s, if a lease lasts 30 s.
+        // These are 4 s if a lease lasts 30 s.
         let check_period = 2 * queue.lease_time() / 15;
         Self {
             queue,
@@ -142,7 +144,7 @@ impl<Q: Queue> Worker<Q> {
         let _ = self.stage.subscribe().wait_for(|reached| *reached >= stage).await;
     }
 
-    /// Does a task. Returns false if the worker cannot do it, and may fail at others.
+    /// Does a task, and ends its lease. Returns false if the worker cannot do the task, and may be unable to do others.
     async fn serve(&self, lease: &Q::Lease) -> bool {
         self.metrics.leases.inc();
         let outcome = self.make(lease).await;
@@ -202,7 +204,8 @@ impl<Q: Queue> Worker<Q> {
         }
     }
 
-    /// Ends a damaged job. If the store failed, the task is retried.
+    /// Handles the error of a task. If the store failed, the task is retried later. After any other error, the job ends
+    /// as failed.
     async fn failed(&self, task: Task, error: JobError) -> Outcome {
         const SOON: Duration = Duration::from_secs(2);
         let message = "task cannot be done";
@@ -241,7 +244,7 @@ impl<Q: Queue> Worker<Q> {
         match ended {
             None => RELEASED,
             Some(Ok(true)) => Outcome::Done(TaskResult::Ended),
-            // The job was cancelled, or a part was removed. Replicas notice, and have the part made again.
+            // A part was removed, or the job was deleted. Replicas notice a removed part, and have it made again.
             Some(Ok(false)) => Outcome::Done(TaskResult::Existed),
             Some(Err(error)) => self.failed(task, error).await,
         }
@@ -250,7 +253,7 @@ impl<Q: Queue> Worker<Q> {
     /// Labels the boards of a chunk, and stores its part.
     async fn chunk(&self, lease: &Q::Lease, pulse: &Pulse, job: Arc<StoredJob>, chunk: u64) -> Outcome {
         pulse.begin(Duration::MAX);
-        // If no thread becomes free, as on a hanging file system, another worker makes the chunk.
+        // If no thread becomes free in this time, as on a hanging file system, another worker makes the chunk.
         let patience = self.store_patience().max(Maker::board_time(&job));
         let permit = tokio::select! {
             biased;
@@ -269,7 +272,7 @@ impl<Q: Queue> Worker<Q> {
         }
     }
 
-    /// Waits for a thread. The thread of quick tasks is always free.
+    /// Waits for a thread; `None` for a quick task, whose thread is always free.
     async fn thread(&self, class: TaskClass) -> Option<SemaphorePermit<'_>> {
         match class {
             TaskClass::Bulk => self.threads.acquire().await.ok(),
@@ -309,7 +312,7 @@ impl<Q: Queue> Worker<Q> {
 
     async fn over(&self, task: Task) {
         loop {
-            // The answer may be a period old.
+            // The maker caches its answer for a check period, so frequent calls cost little.
             sleep(self.maker.check_period / 4).await;
             if let Ok(true) = self.with_maker(move |maker| maker.is_over(task.folder)).await {
                 return;
@@ -317,7 +320,7 @@ impl<Q: Queue> Worker<Q> {
         }
     }
 
-    /// Stores a part; retries until it succeeds.
+    /// Stores a part. Retries while the store fails.
     async fn store(&self, lease: &Q::Lease, pulse: &Pulse, job: Arc<StoredJob>, chunk: u64, part: Part) -> Outcome {
         let (part, task) = (Arc::new(part), *lease.task());
         let mut pauses = Pauses::default();

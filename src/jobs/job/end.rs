@@ -12,12 +12,13 @@ use crate::jobs::time::bounded;
 use crate::jobs::view::{JobCounts, JobView, WaitingFor};
 
 impl Job {
-    /// Handles an error: the job waits for the disk, or ends.
+    /// Handles an error. After a temporary error, the job waits for the disk. After any other error, the job ends as
+    /// failed.
     pub(crate) fn trouble(&self, error: &JobError) {
         if error.is_temporary() {
             return self.wait_for_disk(error);
         }
-        // If the end cannot be stored, this is retried repeatedly.
+        // While the end cannot be stored, the job is blocked and may fail repeatedly. Only the first error is logged.
         if self.progress.lock().blocked.is_none() {
             let message = "job cannot go on";
             tracing::event!(target: "taquin::jobs", Level::ERROR, message, job.id = %self.id, %error);
@@ -54,7 +55,7 @@ impl Job {
         self.read_end()
     }
 
-    /// Records and logs the end in the files, if there is one. Fails if the file cannot be read.
+    /// Reads the end of the job from the files. Records and logs the end if it is new. Fails if the end cannot be read.
     pub(crate) fn read_end(&self) -> Result<(), JobError> {
         if self.note_end(self.stored.end())? {
             let JobView { state, created, ended, counts, .. } = self.view(Duration::ZERO, true);
@@ -74,7 +75,8 @@ impl Job {
         Ok(())
     }
 
-    /// Records the end in the files. Returns false if there is none, or it was recorded before.
+    /// Records the end that was read from the files. A damaged end file makes the job fail. Returns false if there is
+    /// no end, or an end was recorded before.
     pub(crate) fn note_end(&self, end: Result<Option<JobEnd>, JobError>) -> Result<bool, JobError> {
         let mut end = match end {
             Ok(Some(end)) => end,
@@ -99,10 +101,11 @@ impl Job {
         Ok(true)
     }
 
-    /// Records that the specification, the record, or the end file is damaged. Stores nothing. Returns false if an end
-    /// was recorded before.
+    /// Ends the job as failed because its files are damaged, without storing the failure. Returns false if an end was
+    /// recorded before.
     pub(crate) fn note_damage(&self, damage: &JobError) -> Result<bool, JobError> {
-        // With an unreadable record, the job ends at the record's creation time, so that a restart keeps its expiry.
+        // A job with an unreadable record ends at the creation time of the record, so that a restart does not change
+        // the expiry.
         let unknown = || if self.has_record { SystemTime::now() } else { self.record.created };
         let at = bounded(self.stored.ended_at()?.unwrap_or_else(unknown));
         let mut progress = self.progress.lock();
@@ -116,7 +119,8 @@ impl Job {
         Ok(true)
     }
 
-    /// Records that a reader found damaged files. An ended job becomes failed, and the failure is stored.
+    /// Records that a reader found damaged files. The job becomes failed, even if it had ended, and the failure is
+    /// stored.
     pub(crate) fn report_damage(&self, damage: &JobError) {
         let ended = if let Phase::Ended { end, .. } = &self.progress.lock().phase { Some(end.state) } else { None };
         match ended {

@@ -8,11 +8,12 @@ use tracing::Level;
 use super::{Blocked, ChunkQueue, Job, Phase};
 use crate::jobs::view::WaitingFor;
 
-/// Interval at which all parts of an unfinished job are listed again.
+/// Interval at which all parts of a job are listed again while all of them exist and the job has not ended.
 const LIST_PERIOD: Duration = Duration::from_secs(if cfg!(test) { 1 } else { 300 });
 
 impl Job {
-    /// Reads the parts stored by other processes, and the end of the job. Returns true if there are new parts.
+    /// Reads which parts other processes have stored, and whether the job has ended. Returns true if there are new
+    /// parts.
     ///
     /// # Errors
     /// [`JobError`] if the files cannot be read.
@@ -36,7 +37,8 @@ impl Job {
         Ok(self.note_stored(&stored))
     }
 
-    /// Lists all parts. A job with a removed part cannot end before the part is made again.
+    /// Lists all parts of a job that waits for its end. After the removal of a part, the part must be made again before
+    /// the job can end.
     fn list_again(&self) -> Result<(), JobError> {
         let is_done = self.stored.done()?;
         let mut progress = self.progress.lock();
@@ -74,12 +76,13 @@ impl Job {
         boards > 0
     }
 
-    /// Visits the chunks without a known part, in order.
+    /// Calls `visit` with the number of each chunk without a known part, in order, until `visit` returns false.
     pub fn missing_chunks(&self, visit: impl FnMut(u64) -> bool) {
         self.progress.lock().chunks.missing(visit);
     }
 
-    /// Records the number of queued tasks, whether workers take some, and the present obstacle.
+    /// Records the number of tasks in the queue, whether the queue has a worker, and the present obstacle. Without an
+    /// obstacle, the job is no longer blocked.
     pub fn note_tasks(&self, tasks: usize, has_worker: bool, obstacle: Option<WaitingFor>) {
         let mut progress = self.progress.lock();
         let before = progress.blocked.map(|blocked| blocked.by);
@@ -96,7 +99,7 @@ impl Job {
         }
     }
 
-    /// Records the present obstacle.
+    /// Records the present obstacle, unless the job has ended.
     pub fn note_obstacle(&self, by: WaitingFor) {
         let mut progress = self.progress.lock();
         if matches!(progress.phase, Phase::Ended { .. }) || progress.blocked.is_some_and(|blocked| blocked.by == by) {

@@ -23,9 +23,10 @@ use super::dispatch::Dispatch;
 use super::job::Job;
 use super::view::WaitingFor;
 
-/// Offers the lowest missing chunks of all unfinished jobs to a queue, owner by owner in turn.
+/// A dispatch that offers the lowest missing chunks of all unfinished jobs to a queue. The owner with the fewest tasks
+/// in the queue comes next.
 ///
-/// Several processes may do so at once: they offer equal tasks.
+/// Several processes may fill one queue: they offer equal tasks, and the queue keeps one of each.
 pub struct QueueDispatch<Q> {
     queue: Arc<Q>,
     runtime: Handle,
@@ -38,16 +39,18 @@ pub struct QueueDispatch<Q> {
 /// Task counts by class, in the order of [`TaskClass::ALL`].
 type ClassCounts = [QueueCounts; 2];
 
-/// State kept between comparisons of queue and jobs.
+/// State kept between comparisons of the queue with the jobs.
 #[derive(Default)]
 struct Memory {
-    /// Tasks that the queue had.
+    /// Tasks in the queue after the last comparison.
     tasks: HashSet<Task>,
-    /// Tasks that the queue has lost, and when the loss was noted. A worker may still be doing them.
+    /// Tasks that have left the queue, finished or lost, each with the time when its absence was noted. A worker may
+    /// still be doing a lost task.
     lost: HashMap<Task, Instant>,
     /// Time when the files of a job were last read.
     read: HashMap<FolderName, Instant>,
-    /// Time of the last report that a worker cannot reach a job's files. A new part clears it.
+    /// Time of the last report that a worker cannot read or write a job's files, by job folder. A new part removes the
+    /// entry.
     stuck: HashMap<FolderName, Instant>,
     /// Tasks that workers cannot do.
     refusals: Refusals,
@@ -56,14 +59,14 @@ struct Memory {
 /// Time between two reads of a job's files while the job has no task in the queue.
 const LOOK_PERIOD: Duration = Duration::from_secs(10);
 
-/// Time for which a worker's report counts: longer than the longest pause before its next report.
+/// Time for which a worker's report counts. The longest pause before the worker's next report is shorter.
 const REPORT_TIME: Duration = Duration::from_secs(15);
 
-/// Concurrent offers to the queue.
+/// Maximum number of concurrent offers to the queue.
 const CONCURRENT_OFFERS: usize = 64;
 
 impl<Q: Queue> QueueDispatch<Q> {
-    /// Needs a tokio runtime.
+    /// Creates a dispatch to a queue. Needs a tokio runtime.
     pub fn new(queue: Arc<Q>) -> Self {
         Self {
             queue,
@@ -75,7 +78,7 @@ impl<Q: Queue> QueueDispatch<Q> {
         }
     }
 
-    /// Task counts of all classes at the last comparison; `None` if the queue was unreachable.
+    /// Returns the sums of the task counts of all classes at the last comparison; `None` if the queue was unreachable.
     pub fn counts(&self) -> Option<QueueCounts> {
         let [bulk, quick] = *self.counts.lock();
         let counts = QueueCounts {
@@ -86,14 +89,16 @@ impl<Q: Queue> QueueDispatch<Q> {
         self.has_queue.load(Ordering::Relaxed).then_some(counts)
     }
 
-    /// Asks the queue for its tasks. This comes before the files are read: a task that is gone has left its part.
+    /// Records whether the queue has a worker, and returns the counts and the tasks of the queue. The caller asks
+    /// before it reads the files of the jobs, so that the files contain the parts of all finished tasks.
     async fn ask(&self) -> Result<(ClassCounts, HashSet<Task>), QueueError> {
         self.has_worker.store(self.queue.has_worker().await?, Ordering::Relaxed);
         let counts = [self.queue.counts(TaskClass::Bulk).await?, self.queue.counts(TaskClass::Quick).await?];
         Ok((counts, self.queue.tasks().await?))
     }
 
-    /// Reads the progress of jobs, and returns the unfinished ones.
+    /// Reads the progress of the jobs that have tasks, or were not read lately, and returns the unfinished jobs. A job
+    /// that cannot be read is left out.
     fn read_all<'j>(memory: &mut Memory, unfinished: &'j [Arc<Job>], tasks: &HashSet<Task>) -> Vec<&'j Arc<Job>> {
         let active: HashSet<FolderName> = memory.tasks.iter().chain(tasks).map(|task| task.folder).collect();
         let is_due = |job: &&Arc<Job>| {
@@ -124,13 +129,13 @@ impl<Q: Queue> QueueDispatch<Q> {
         going
     }
 
-    /// Chooses the next offers.
+    /// Chooses the next offers, and records them in `memory`. `tasks` are the tasks in the queue.
     fn choose(memory: &mut Memory, going: &[&Arc<Job>], counts: ClassCounts, tasks: HashSet<Task>) -> Vec<Task> {
         let now = Instant::now();
         let gone: Vec<Task> = memory.tasks.difference(&tasks).copied().collect();
         memory.lost.retain(|task, noted| !tasks.contains(task) && now.duration_since(*noted) < LEASE_TIME);
         for task in &gone {
-            // Finished tasks are in the list too, but no job misses them any more.
+            // Finished tasks count as lost too, which does no harm, since no job misses their chunks any more.
             memory.lost.entry(*task).or_insert(now);
         }
         let refusals = &memory.refusals;
@@ -160,7 +165,7 @@ impl<Q: Queue> QueueDispatch<Q> {
         let (counts, tasks) = match self.runtime.block_on(self.ask()) {
             Ok(asked) => asked,
             Err(error) => {
-                // Progress is read and reported even without a queue.
+                // The progress of jobs is read and reported even without a queue.
                 let known = memory.tasks.clone();
                 for job in Self::read_all(&mut memory, unfinished, &known) {
                     job.note_obstacle(WaitingFor::Queue);
@@ -184,8 +189,8 @@ impl<Q: Queue> QueueDispatch<Q> {
             job.note_tasks(tasks, has_worker, obstacle);
         }
         if offered.is_err() {
-            // The queue may have received some of the failed offers. A worker may be doing such a task even if the
-            // queue loses it.
+            // Failed offers are forgotten, so that they do not count as lost at the next comparison. If the queue has
+            // received some of them, the next comparison finds those in the queue.
             let offers: HashSet<Task> = offers.into_iter().collect();
             memory.tasks.retain(|task| !offers.contains(task));
         }
@@ -194,7 +199,7 @@ impl<Q: Queue> QueueDispatch<Q> {
 }
 
 impl Memory {
-    /// Records worker reports.
+    /// Drops old worker reports, and records new ones.
     fn note(&mut self, reports: HashSet<WorkerTrouble>) {
         self.stuck.retain(|_, reported| reported.elapsed() < REPORT_TIME);
         self.refusals.forget_old();

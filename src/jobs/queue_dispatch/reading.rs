@@ -9,14 +9,14 @@ use taquin_bulk::{JobError, map_in_order};
 
 use crate::jobs::job::Job;
 
-/// Concurrent reads.
+/// Maximum number of concurrent reads.
 const CONCURRENT_READS: usize = 16;
 
-/// Once the store fails, no further job is read after this time.
+/// Time since the first read after which no further job is read if the store has failed.
 const READ_TIME: Duration = Duration::from_millis(if cfg!(test) { 200 } else { 5000 });
 
-/// Reads these jobs. Returns for each whether it has new parts. Once the store has failed for some seconds, the
-/// remaining jobs get an error without being read.
+/// Reads the progress of these jobs, and returns for each job whether it has new parts. If the store fails, the jobs
+/// that are not read within [`READ_TIME`] get an error.
 pub(crate) fn read_jobs<'j>(jobs: &[&'j Arc<Job>]) -> Vec<(&'j Arc<Job>, Result<bool, JobError>)> {
     read_each(jobs, |job| job.read_progress(), |job| job.stored().file_error("", ErrorKind::TimedOut.into()))
 }

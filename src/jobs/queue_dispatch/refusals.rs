@@ -1,4 +1,4 @@
-//! Tasks that workers cannot do. They must neither fill the queue nor displace the tasks of other jobs.
+//! Tasks that workers cannot do. Such tasks must neither fill the queue nor displace the tasks of other jobs.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -12,7 +12,7 @@ use crate::jobs::view::WaitingFor;
 #[derive(Debug, Default)]
 pub(crate) struct Refusals {
     refused: HashMap<FolderName, Refused>,
-    /// Time of the last new part.
+    /// Time of the last new part of each job.
     made: HashMap<FolderName, Instant>,
 }
 
@@ -20,7 +20,7 @@ pub(crate) struct Refusals {
 struct Refused {
     why: WaitingFor,
     last: Instant,
-    /// The resting tasks, and since when they rest.
+    /// The resting tasks, each with the time of its last refusal.
     tasks: HashMap<Task, Instant>,
 }
 
@@ -30,7 +30,7 @@ pub(crate) const LEASE_TIME: Duration = if cfg!(test) { Duration::from_secs(2) }
 /// Time for which a refused task is not offered again.
 const REST: Duration = LEASE_TIME;
 
-/// Time for which a refusal, or a part made by another worker, counts.
+/// Time for which a refusal or a new part counts.
 const REFUSAL_TIME: Duration = LEASE_TIME.saturating_mul(3);
 
 /// Limit of queued and resting tasks of a job that no worker makes.
@@ -40,7 +40,7 @@ const TRIALS: usize = 8;
 const TRIALS_BESIDE: usize = 256;
 
 impl Refusals {
-    /// Records a refused task.
+    /// Records that a worker has refused a task, and the reason.
     pub(crate) fn note(&mut self, task: Task, why: WaitingFor) {
         let now = Instant::now();
         let new = || Refused { why, last: now, tasks: HashMap::new() };
@@ -63,12 +63,12 @@ impl Refusals {
         }
     }
 
-    /// True if a task rests.
+    /// Returns true if a task rests after a refusal.
     pub(crate) fn has(&self, task: &Task) -> bool {
         self.refused.get(&task.folder).is_some_and(|refused| refused.tasks.contains_key(task))
     }
 
-    /// Number of tasks that a job may add, with `out` tasks in the queue.
+    /// Returns the number of tasks that a job may add to the queue. The job has `out` tasks in the queue.
     pub(crate) fn room(&self, folder: FolderName, out: usize) -> usize {
         match self.refused.get(&folder) {
             None => usize::MAX,
@@ -77,7 +77,8 @@ impl Refusals {
         }
     }
 
-    /// The reason why no worker makes a job.
+    /// Returns the reason why no worker makes a job; `None` if the job has new parts, or no task of the job was refused
+    /// lately.
     pub(crate) fn obstacle(&self, folder: FolderName) -> Option<WaitingFor> {
         self.refused.get(&folder).filter(|_| !self.is_made(folder)).map(|refused| refused.why)
     }

@@ -11,22 +11,25 @@ use super::refusals::Refusals;
 use crate::jobs::job::Job;
 use crate::jobs::owner::JobOwner;
 
-/// Processor time up to which the tasks of a job are quick, in seconds.
+/// Estimated core time of a job up to which its tasks are quick, in seconds.
 const QUICK: f64 = 10.0;
 
 pub(crate) fn class_of(job: &Job) -> TaskClass {
     if job.core_seconds() <= QUICK { TaskClass::Quick } else { TaskClass::Bulk }
 }
 
-/// Number of tasks to add. The queue should hold one for each idle worker, then a quarter of the leased tasks or as
-/// many as end in two periods, and one. A short queue lets another owner's tasks come soon.
+/// Returns the number of tasks to add to the queue. `ended` is the number of tasks that have ended since the last
+/// comparison. The queue should have a waiting task for each idle thread of the workers. Beyond these tasks, the queue
+/// should have a quarter of the leased tasks or as many as end in two periods, whichever is more, and one. A short
+/// queue lets another owner's tasks come soon.
 pub(crate) fn places(counts: QueueCounts, ended: u64) -> usize {
     let wanted = counts.takers + (counts.leased / 4).max(2 * ended) + 1;
     wanted.saturating_sub(counts.waiting) as usize
 }
 
-/// Gives each place to the owner with the fewest tasks in the queue, and there to the job with the fewest, while tasks
-/// may be offered.
+/// Chooses tasks for `places` places in the queue. Each place goes to the owner with the fewest tasks in the queue, and
+/// there to the job with the fewest. `tasks` are the tasks in the queue. Tasks for which `may_offer` returns false are
+/// left out.
 pub(crate) fn share(
     jobs: &[&Arc<Job>],
     places: usize,
@@ -54,7 +57,7 @@ pub(crate) fn share(
     while chosen.len() < places
         && let Some((Reverse(out), at)) = turns.pop()
     {
-        // A job without a task leaves; so does an owner without a job.
+        // A job without further tasks drops out. So does an owner without further jobs.
         let Some(mut share) = shares[at].pop() else { continue };
         let Some(task) = share.next.pop_front() else {
             turns.push((Reverse(out), at));
@@ -68,7 +71,8 @@ pub(crate) fn share(
     chosen
 }
 
-/// Queued and next tasks of a job. The greatest comes next.
+/// A job's next tasks, and the number of its tasks in the queue. The greatest share, which has the fewest tasks in the
+/// queue, comes next.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct JobShare {
     out: Reverse<usize>,
@@ -76,7 +80,7 @@ struct JobShare {
     next: VecDeque<Task>,
 }
 
-/// The next tasks of a job that may be offered: at most `count` chunks, or the end.
+/// Returns the next tasks of a job that may be offered: at most `count` chunks, or the end if all parts exist.
 fn next_tasks(job: &Job, count: usize, may_offer: impl Fn(&Task) -> bool) -> VecDeque<Task> {
     let task = |work| Task { class: class_of(job), job: job.id(), folder: job.folder(), work };
     let (mut tasks, mut is_complete) = (VecDeque::new(), true);

@@ -25,7 +25,7 @@ use taquin_solver::{Board, RandomSource, Size, SplitMix};
 
 const SEARCH_MEMORY: u64 = 16 << 20;
 
-/// State shared by all processes of a test.
+/// Store and queue of all processes of a test.
 #[derive(Clone)]
 struct Place {
     files: Arc<dyn Files>,
@@ -65,7 +65,7 @@ impl Place {
     }
 }
 
-/// An engine whose task runs until it is dropped.
+/// An engine whose task runs until the replica is dropped.
 struct Replica {
     engine: Arc<JobEngine>,
     task: JoinHandle<()>,
@@ -76,7 +76,7 @@ impl Replica {
         self.engine.create(owner(), None, draft).await.unwrap()
     }
 
-    /// The job of another replica.
+    /// Finds a job that another replica has created.
     async fn job(&self, job: &Job) -> Arc<Job> {
         self.engine.find(owner(), job.id()).await.unwrap().expect("the job is known everywhere")
     }
@@ -111,7 +111,7 @@ struct RunningWorker {
 }
 
 impl RunningWorker {
-    /// Ends it as a signal does.
+    /// Ends the worker as a signal does.
     async fn stop(self) {
         drop(self.stop);
         self.task.await.unwrap();
@@ -135,7 +135,7 @@ fn owner() -> JobOwner {
     JobOwner::of_token([1; 32])
 }
 
-/// Boards of 25 cells that take a search of some milliseconds, in chunks of one board each.
+/// A job of 5x5 boards. Each board takes a search of some milliseconds, and has a chunk of its own.
 fn draft(count: u64) -> Draft {
     let goal = Board::blank_last(Size::try_from((5, 5)).unwrap());
     let limits = RequestedLimits { time: Some(Duration::from_secs(60)), expanded: Some(100), nodes: None };
@@ -179,7 +179,7 @@ async fn workers_make_the_parts_of_a_job_and_all_replicas_know_it() {
     assert!(place.queue.tasks().await.unwrap().is_empty());
 }
 
-/// Kills, restarts, loses and repeats, in an order that the seed determines.
+/// Kills and restarts workers, and makes the queue lose and repeat tasks, in an order that the seed determines.
 async fn disturb(place: &Place, service: &Arc<Service>, seed: u64, mut workers: Vec<RunningWorker>) {
     let mut random = SplitMix(seed);
     loop {
@@ -231,7 +231,7 @@ async fn until_done(place: &Place) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn whichever_call_of_a_worker_fails_the_job_ends_with_the_same_bytes() {
-    /// After a failure a worker waits for some seconds, so several calls are tried at once.
+    /// Number of calls tried at once, since a worker waits for some seconds after a failure.
     const AT_ONCE: usize = 8;
     let service = service();
     for failure in [Failure::NotMade, Failure::ResultLost] {
@@ -248,7 +248,8 @@ async fn whichever_call_of_a_worker_fails_the_job_ends_with_the_same_bytes() {
     }
 }
 
-/// Checks a job whose worker fails at one call. Returns false if there are fewer calls.
+/// Checks that a job completes although call number `call` of its worker to the files fails. Returns false if the
+/// worker makes fewer calls.
 async fn is_call_of_a_worker_survived(
     service: &Arc<Service>,
     turn: &tokio::sync::Mutex<()>,
@@ -261,7 +262,7 @@ async fn is_call_of_a_worker_survived(
     let (creation, runtime) = (turn.lock().await, Handle::current());
     let job = replica.create(draft(2)).await;
     drop(creation);
-    // It panics on a thread of the runtime, as files block that wait for a network.
+    // Like files that wait for a network, this hook panics on a thread of the runtime.
     let off_runtime = move || runtime.block_on(ready(()));
     let failing = Arc::new(FailingFiles::new(memory, call, failure).with_before(off_runtime));
     let worker = Place { files: Arc::clone(&failing) as _, ..place.clone() }.worker(service, 1);
@@ -354,7 +355,7 @@ async fn a_short_job_does_not_wait_for_the_chunks_of_a_long_one() {
     let (place, service) = (Place::new(), service());
     let replica = place.replica(&service).await;
     let worker = place.worker(&service, 1);
-    // Its boards take half a minute each.
+    // The boards of the long job take half a minute each.
     let goal = Board::blank_last(Size::try_from((6, 6)).unwrap());
     let limits = RequestedLimits { time: Some(Duration::from_secs(30)), expanded: None, nodes: None };
     let boards = JobBoards::Recipe(Recipe::try_new(goal, "s", 1 << 20).unwrap());

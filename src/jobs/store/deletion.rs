@@ -11,7 +11,7 @@ use tracing::Level;
 use super::record::name_of;
 use super::{FoundRecord, JobStore, report_useless};
 
-/// Ids and folders of all jobs, and the error of a damaged record.
+/// Ids and folders of all jobs with a valid record, and the error of a damaged record, if there is one.
 type FoldersOfJobs = (Vec<(JobId, FolderName)>, Option<io::Error>);
 
 /// Result of a deletion.
@@ -19,34 +19,37 @@ type FoldersOfJobs = (Vec<(JobId, FolderName)>, Option<io::Error>);
 pub(crate) enum Removal {
     /// This call removed the job.
     Done,
-    /// The job had been removed.
+    /// The job had been removed before this call.
     WasGone,
     /// Another process is removing the job.
     ByAnother,
 }
 
-/// A file in a job's folder. It names the process that deletes the job.
+/// Name of a file in a job's folder. The file contains the name of the process that deletes the job.
 const DELETED: &str = "deleted";
 
-/// Time after which another process may take over an unfinished deletion. It is longer than the last request takes.
+/// Time after which another process may take over an unfinished deletion. The last request of a deletion takes less
+/// time.
 const DELETION_TIME: Duration = Duration::from_secs(120);
-/// A folder without a record is removed at this age. It is much longer than the creation of a job takes, since another
-/// process may be creating one in the folder.
+/// Time after which a folder without a record is removed, counted from the moment when this process first saw the
+/// folder. The creation of a job takes less time, so no other process is still creating a job in the folder.
 pub(crate) const UNNAMED_TIME: Duration = Duration::from_secs(2 * 3600);
 
 impl JobStore {
     /// Removes the record of a job, and keeps its files. A newer job with the same id stays, even if another process
-    /// creates it meanwhile. Calls must not overlap, nor overlap with a creation. After an error the job may be gone.
+    /// creates that job meanwhile. In this process, no other removal or creation may run at the same time. After an
+    /// error, the record may be gone.
     pub(crate) fn remove(&self, id: JobId, folder: FolderName) -> Result<Removal, JobError> {
         if !self.names(id, folder)? {
             return Ok(Removal::WasGone);
         }
         let claimed = match self.claim_deletion(folder) {
-            // A deletion makes room.
+            // A full disk prevents the claim, but the deletion makes room.
             Err(error) if error.is_disk_full() => true,
             claimed => claimed?,
         };
-        // The order matters: while the record names the folder, only the process that claimed it removes it.
+        // The order matters: after the claim, a record that still names the folder is removed only by the process with
+        // the claim.
         if !self.names(id, folder)? {
             return Ok(Removal::WasGone);
         }
@@ -58,8 +61,8 @@ impl JobStore {
         Ok(Removal::Done)
     }
 
-    /// Removes the files of a removed job. After an error, as while a slice stores a part, the remaining files are
-    /// removed later, as a folder without a record.
+    /// Removes the files of a removed job. If an error occurs, for example because a slice still stores a part, the
+    /// folder is removed later as a folder without a record.
     pub(crate) fn remove_files(&self, id: JobId, folder: FolderName) {
         if let Err(error) = self.remove_folder(folder) {
             let message = "files of a deleted job are left for now";
@@ -67,7 +70,8 @@ impl JobStore {
         }
     }
 
-    /// True if this process may remove the record that names a folder.
+    /// Claims the deletion of the job in a folder. Returns true if this process may remove the record of the job. In a
+    /// directory of this process alone, no claim is needed.
     pub(crate) fn claim_deletion(&self, folder: FolderName) -> Result<bool, JobError> {
         if !self.is_shared() {
             return Ok(true);
@@ -80,27 +84,28 @@ impl JobStore {
             if files.put(DELETED, &own)? == Created::New || files.get(DELETED)?.is_some_and(|by| by == own) {
                 return Ok(true);
             }
-            // The claiming process may have exited.
+            // After this time, the claiming process may have exited.
             let age = files.created_at(DELETED)?.and_then(|at| self.now()?.duration_since(at).ok());
             Ok(age.is_some_and(|age| age > DELETION_TIME))
         };
         match claim() {
             // Another process has removed the folder meanwhile.
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
-            // Anything else in the folder's place holds no claims.
+            // A file in place of the folder, or a claim that is no regular file, does not count as a claim.
             Err(error) if matches!(error.kind(), ErrorKind::NotADirectory | ErrorKind::InvalidData) => Ok(true),
             claimed => claimed.map_err(|source| JobError::File { path: files.path_of(DELETED), source }),
         }
     }
 
-    /// Removes a folder, its specification first: without a specification all work on the job stops.
+    /// Removes a folder. The specification is removed first: without a specification, all work on the job stops.
     fn remove_folder(&self, folder: FolderName) -> io::Result<()> {
         let files = folder.in_store(&self.files);
         files.remove(SPEC)?;
         files.remove_folder("")
     }
 
-    /// Reads the folders of all jobs, and the error of a damaged record, if there is one.
+    /// Reads the ids and folders of all jobs with a valid record, and the error of a damaged record, if there is one.
+    /// Fails if a record is unreadable.
     fn records(&self) -> io::Result<FoldersOfJobs> {
         let (records, damage, failure) = (Mutex::new(Vec::new()), Mutex::new(None), Mutex::new(None));
         self.for_each(&self.ids()?, |id| match self.find_record(id) {
@@ -122,14 +127,15 @@ impl JobStore {
         failure.into_inner().map_or(Ok(found), |error| Err(io::Error::other(error)))
     }
 
-    /// Removes the folders that no record names and that this process has seen for `seen_for`. Returns ids and folders
-    /// of all jobs. Removes nothing if a record is unreadable or damaged.
+    /// Removes the folders that no record names and that this process first saw at least `seen_for` ago. Returns the
+    /// ids and folders of all jobs with a valid record. Removes nothing if a record is unreadable or damaged.
     pub(crate) fn remove_unnamed(&self, seen_for: Duration) -> io::Result<Vec<(JobId, FolderName)>> {
-        // The order matters: a folder that exists before all records are read, and that none of them names, had no
-        // record then.
+        // The order matters: if the records were read first, the folder of a job created meanwhile would seem to have
+        // no record.
         let mut folders = Vec::new();
         self.files.list_folders(FolderName::PARENT, &mut |name| folders.extend(name.parse::<FolderName>()))?;
-        // Before the records are read: a folder whose creation has ended has a record by then.
+        // This check also comes before the records are read: a creation that has ended by now has left its record, if
+        // it succeeded.
         folders.retain(|folder| !self.making.lock().contains(folder));
         let (records, damaged) = self.records()?;
         if let Some(error) = damaged {

@@ -45,11 +45,11 @@ pub struct JobStore {
 #[derive(Debug)]
 pub(crate) struct FoundRecord {
     pub(crate) record: JobRecord,
-    /// The damage, if there is one. `record` is a placeholder then.
+    /// The damage of the record; `None` for a valid record. If the record is damaged, `record` is a placeholder.
     pub(crate) damage: Option<JobError>,
 }
 
-/// Concurrent reads of records from a shared store.
+/// Maximum number of threads that read records from a shared store.
 const READERS: usize = 16;
 
 impl JobStore {
@@ -67,7 +67,7 @@ impl JobStore {
         Ok(Self { own: Some(root.clone()), ..Self::shared(Arc::new(root)) })
     }
 
-    /// A store that other processes use too.
+    /// Creates a store on files that other processes may use too.
     pub fn shared(files: Arc<dyn Files>) -> Self {
         let (unnamed, clock, deleter) = (Mutex::default(), Mutex::default(), OnceLock::new());
         Self { files, unnamed, making: Arc::default(), clock, deleter, own: None }
@@ -92,8 +92,8 @@ impl JobStore {
         self.own.is_none()
     }
 
-    /// The time by the clock that dates files; `None` if it is unreadable at present. The clock of a shared store may
-    /// differ from the process clock.
+    /// Returns the time by the clock that dates files. The clock of a shared store may differ from the process clock;
+    /// the result is `None` until the clock of a shared store has been read once.
     pub(crate) fn now(&self) -> Option<SystemTime> {
         if !self.is_shared() {
             return Some(SystemTime::now());
@@ -109,7 +109,7 @@ impl JobStore {
         folder.files().created_at(NAME)?.ok_or_else(|| ErrorKind::NotFound.into())
     }
 
-    /// The files, for messages.
+    /// The files of the whole store, whose paths appear in messages.
     pub(crate) fn files(&self) -> &dyn Files {
         &*self.files
     }
@@ -118,14 +118,14 @@ impl JobStore {
     pub(crate) fn begin(&self) -> io::Result<NewFolder> {
         let name = FolderName::random()?;
         let files = Arc::new(name.in_store(&self.files));
-        // Registered before the folder exists; otherwise it could be removed as a folder without a record.
+        // The folder is registered before it exists; otherwise it could be removed as a folder without a record.
         let folder = NewFolder::new(name, files, Arc::clone(&self.making), self.is_shared());
         folder.files().create_folder("")?;
         Ok(folder)
     }
 
     /// Creates a job by writing its record. Returns [`Created::Existed`] if the id is taken. After an error the job may
-    /// exist, unless the disk is full or the time is over.
+    /// exist, unless the disk is full or the error is [`CreateError::TooLate`].
     pub(crate) fn create(&self, id: JobId, record: &JobRecord, mut folder: NewFolder) -> Result<Created, CreateError> {
         let name = name_of(id);
         folder.check_time()?;
@@ -137,7 +137,7 @@ impl JobStore {
         folder.is_kept = true;
         match self.files.put(&name, &record.to_json()) {
             Ok(Created::New) => Ok(Created::New),
-            // A retry may find the record of the first attempt.
+            // A retry inside `put` may find the record of its first attempt, which names this folder.
             Ok(Created::Existed) => {
                 folder.is_kept = self.names(id, record.folder)?;
                 Ok(if folder.is_kept { Created::New } else { Created::Existed })
@@ -160,7 +160,8 @@ impl JobStore {
         Ok(self.find_record(id)?.map(|found| found.record))
     }
 
-    /// Reads the record of a job, with its damage; `None` if the id has no job. Fails if the store does.
+    /// Reads the record of a job, with the damage if the record is damaged; `None` if the id has no job. Fails if the
+    /// store cannot be read.
     pub(crate) fn find_record(&self, id: JobId) -> Result<Option<FoundRecord>, JobError> {
         let name = name_of(id);
         let (bytes, damage) = match self.files.get(&name) {
@@ -181,7 +182,7 @@ impl JobStore {
         Ok(Some(FoundRecord { record, damage: Some(damage) }))
     }
 
-    /// A placeholder for a job with a damaged specification.
+    /// Creates a placeholder for a job with a damaged specification.
     pub(crate) fn damaged(&self, folder: FolderName) -> StoredJob {
         StoredJob::damaged(Arc::new(folder.in_store(&self.files)))
     }
@@ -206,7 +207,8 @@ impl JobStore {
         Ok(ids)
     }
 
-    /// Calls `read` with each id while `read` returns true. A shared store is read by several threads.
+    /// Calls `read` with each id until `read` returns false. For a shared store, several threads call `read`, in any
+    /// order.
     pub(crate) fn for_each(&self, ids: &[JobId], read: impl Fn(JobId) -> bool + Sync) {
         let (next, is_over) = (AtomicUsize::new(0), AtomicBool::new(false));
         let work = || {
@@ -219,7 +221,7 @@ impl JobStore {
         let threads = if self.is_shared() { READERS.min(ids.len()) } else { 1 };
         std::thread::scope(|scope| {
             for _ in 1..threads {
-                // If no thread can be created, the others do its work.
+                // If a thread cannot be created, the other threads do its work.
                 let _ = std::thread::Builder::new().spawn_scoped(scope, work);
             }
             work();

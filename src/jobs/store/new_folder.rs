@@ -12,21 +12,21 @@ use crate::jobs::settings::CreateError;
 
 /// Time limit for the creation of a job in a shared store.
 const MAKING_TIME: Duration = Duration::from_secs(3600);
-/// A folder for a new job. Dropping removes it, unless a record may name it.
+/// A folder for a new job. Dropping the value removes the folder, unless a record may name the folder.
 #[derive(Debug)]
 pub struct NewFolder {
     name: FolderName,
     files: Arc<dyn Files>,
     making: Arc<Mutex<HashSet<FolderName>>>,
-    /// Time at which the creation is given up, in a shared store.
+    /// Time at which the creation is given up; `None` in a directory of this process alone.
     pub(crate) deadline: Option<Instant>,
     pub(crate) is_kept: bool,
-    /// Counts against the owner's limit.
+    /// Count against the owner's limit; `None` if the folder does not count.
     pub(crate) creation: Option<Creation>,
 }
 
 impl NewFolder {
-    /// Registers an empty folder in `making` until it is dropped.
+    /// Registers an empty folder in `making` until the value is dropped.
     pub(crate) fn new(
         name: FolderName,
         files: Arc<dyn Files>,
@@ -38,8 +38,8 @@ impl NewFolder {
         Self { name, files, making, deadline, is_kept: false, creation: None }
     }
 
-    /// Checks that the job can be created in time. In a shared store, other processes remove folders without a record
-    /// after a while.
+    /// Checks that the time limit of the creation has not passed. Only a shared store has this limit, since other
+    /// processes remove folders without a record after two hours.
     ///
     /// # Errors
     /// [`CreateError::TooLate`] after an hour.
@@ -48,7 +48,7 @@ impl NewFolder {
         if is_late { Err(CreateError::TooLate(MAKING_TIME)) } else { Ok(()) }
     }
 
-    /// The files, for the boards of an input.
+    /// The files of the folder, to which the boards of an input are written.
     pub fn files(&self) -> &Arc<dyn Files> {
         &self.files
     }
@@ -57,7 +57,7 @@ impl NewFolder {
         self.name
     }
 
-    /// Writes the specification. The input must be written before.
+    /// Writes the specification. An input must have been written before.
     pub(crate) fn write(&self, spec: &JobSpec) -> Result<(), JobError> {
         StoredJob::create_in(Arc::clone(&self.files), spec).map(drop)
     }

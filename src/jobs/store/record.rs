@@ -12,7 +12,7 @@ use crate::jobs::time::{bounded, millis, of_millis};
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct JobRecord {
     pub(crate) owner: JobOwner,
-    /// With millisecond precision.
+    /// Creation time, with millisecond precision.
     pub(crate) created: SystemTime,
     /// Estimated core time of the whole job, in seconds.
     pub(crate) core_seconds: f64,
@@ -73,8 +73,9 @@ impl JobRecord {
         })
     }
 
-    /// A placeholder for a damaged record, from its readable bytes. It keeps only the owner, since only the owner can
-    /// have the digest, so that the job appears in the owner's list. The folder is unknown.
+    /// Creates a placeholder for a damaged record, whose readable bytes are `bytes`. The placeholder has the owner in
+    /// these bytes, so that the job appears in the owner's list: a readable digest can only be the owner's. The real
+    /// folder is unknown, so `folder` names a folder that does not exist.
     pub(crate) fn standing_for(id: JobId, bytes: &[u8], created: SystemTime) -> Self {
         let owner = owner_in(bytes).unwrap_or_default();
         Self { owner, created: bounded(created), core_seconds: 0.0, folder: FolderName(id.0) }
@@ -84,7 +85,7 @@ impl JobRecord {
 /// The reason why bytes are not a record.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub(crate) enum RecordError {
-    /// Not sealed JSON of a record.
+    /// The bytes are not the sealed JSON of a record.
     #[error(transparent)]
     Text(#[from] FormatError),
     /// A member has an invalid value.
@@ -92,7 +93,7 @@ pub(crate) enum RecordError {
     Member(&'static str),
 }
 
-/// The owner in a damaged record, if readable.
+/// Finds the owner in a damaged record; `None` if the owner is unreadable.
 fn owner_in(bytes: &[u8]) -> Option<JobOwner> {
     let text = String::from_utf8_lossy(bytes);
     let (_, owner) = text.split_once("\"owner\": \"")?;

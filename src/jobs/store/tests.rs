@@ -172,7 +172,7 @@ fn folders_without_a_record_are_removed_after_their_time() {
     let found: HashSet<FolderName> = folders(&store).into_iter().collect();
     assert_eq!(found, [making.name(), record.folder].into(), "the folder that this process makes is not removed");
     drop(making);
-    // A damaged record hides its folder.
+    // A damaged record may name any folder, so no folder is removed.
     let left = other.begin().unwrap();
     left.write(&spec(7)).unwrap();
     store.files.put(&name_of(JobId::random().unwrap()), b"{}").unwrap();
@@ -194,7 +194,7 @@ fn a_directory_belongs_to_one_store_which_clears_it() {
     assert_eq!(folders(&store).len(), 1);
     store.prepare().unwrap();
     assert_eq!(folders(&store).len(), 0);
-    // The damaged record's folder is unknown.
+    // A damaged record may name any folder, so no folder is removed.
     let mut left = store.begin().unwrap();
     left.is_kept = true;
     store.files.put(&name_of(JobId::random().unwrap()), b"{}").unwrap();

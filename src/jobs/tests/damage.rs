@@ -8,7 +8,7 @@ use taquin_bulk::JobError;
 
 use super::*;
 
-/// Stops an engine, and returns one of its completed jobs and the path of its record.
+/// Completes a job in an engine that is then stopped. Returns the id of the job and the path of its record.
 async fn completed_job(path: &Path, key: &str) -> (JobId, PathBuf) {
     let running = Running::new(path);
     let job = running.create(Some(key), draft(2)).await.unwrap();
@@ -86,12 +86,12 @@ async fn a_damaged_record_is_listed_for_its_owner_and_found_by_its_id() {
     let last = bytes.len() - 10;
     bytes[last] ^= 1;
     fs::write(&record, &bytes).unwrap();
-    // The engine notices it without a restart.
+    // The engine notices the damage without a restart.
     assert_eq!(running.engine.find(one, id).await.unwrap().unwrap().state(), JobState::Failed);
     assert!(running.engine.find(other, id).await.unwrap().is_some_and(|job| !job.has_spec()));
     let listed = async |owner| running.engine.jobs(owner).await.unwrap().len();
     assert_eq!((listed(one).await, listed(other).await, listed(owner()).await), (1, 0, 0));
-    // Then the owner is unknown.
+    // An empty record does not tell its owner.
     fs::write(&record, b"").unwrap();
     running.engine.forget(&running.job(id).await.unwrap());
     running.engine.search_jobs().unwrap();

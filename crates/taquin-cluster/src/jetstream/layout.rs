@@ -18,12 +18,12 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    /// The subject of the requests that workers answer. It does not belong to the stream.
+    /// The subject of the requests that workers answer. The subject does not belong to the stream.
     pub(crate) fn workers(&self) -> String {
         format!("{}.workers", self.stream)
     }
 
-    /// The subject of worker reports on tasks that they cannot do. It does not belong to the stream.
+    /// The subject of worker reports. The subject does not belong to the stream.
     pub(crate) fn reports(&self) -> String {
         format!("{}.reports", self.stream)
     }

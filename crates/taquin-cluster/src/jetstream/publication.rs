@@ -10,13 +10,14 @@ type BoxError = Box<dyn std::error::Error + Send + Sync>;
 pub(crate) enum Published {
     /// The queue has the task.
     Stored,
-    /// The server does not answer.
+    /// The server has not answered in time.
     Unanswered,
     /// The stream's files are gone.
     Broken,
 }
 
-/// Interprets an error. All storage errors share one code.
+/// Interprets the error of a publication. The text distinguishes storage errors, since all of them share one code.
+/// Returns an unknown error as it is.
 pub(crate) fn of_publication(error: PublishError) -> Result<Published, BoxError> {
     let text = error.to_string();
     if text.contains("maximum messages per subject exceeded") {
@@ -33,15 +34,15 @@ pub(crate) fn of_publication(error: PublishError) -> Result<Published, BoxError>
 /// Consecutive time-outs of a server.
 #[derive(Debug, Default)]
 pub(crate) struct Silence {
-    /// First and last time-out.
+    /// Times of the first and the last time-out; `None` if the server has answered since.
     between: Option<(Instant, Instant)>,
 }
 
-/// Longest gap between consecutive time-outs. After a longer gap without attempts, counting starts anew.
+/// Longest gap between consecutive time-outs. After a longer gap, the next time-out counts as the first.
 const LONGEST_GAP: Duration = Duration::from_secs(30);
 
 impl Silence {
-    /// Records a time-out. Returns how long there were only time-outs.
+    /// Records a time-out at `now`. Returns the time since the first of the consecutive time-outs.
     pub(crate) fn note(&mut self, now: Instant) -> Duration {
         let row = self.between.filter(|(_, last)| now.duration_since(*last) <= LONGEST_GAP);
         let first = row.map_or(now, |(first, _)| first);

@@ -22,12 +22,12 @@ pub(crate) fn servers() -> Vec<String> {
     servers.split(',').map(str::to_owned).collect()
 }
 
-/// A queue of its own at a server.
+/// Creates a queue with a stream of its own.
 async fn queue(server: &str) -> JetStream {
     queue_with_leases(server, Duration::from_secs(2)).await
 }
 
-/// A queue of its own with this lease time.
+/// Creates a queue with a stream of its own and this lease time.
 pub(crate) async fn queue_with_leases(server: &str, lease_time: Duration) -> JetStream {
     let name = format!("test-{:016x}", getrandom::u64().unwrap());
     let layout = Layout { prefix: format!("{name}.chunks"), stream: name, lease_time, replicas: 1 };
@@ -113,7 +113,7 @@ async fn a_worker_takes_nothing_from_a_consumer_with_another_configuration_and_l
         let worker = JetStream::connect_with(&settings, queue.layout.clone()).await.unwrap();
         let error = worker.take(TaskClass::Bulk).await.unwrap_err();
         assert!(error.to_string().contains("another configuration"), "{error}");
-        // A replica replaces it.
+        // A replica replaces the consumer.
         assert_eq!(queue.counts(TaskClass::Bulk).await.unwrap().waiting, 1);
         take(&worker).await.done().await.unwrap();
         queue.context.delete_stream(&queue.layout.stream).await.unwrap();

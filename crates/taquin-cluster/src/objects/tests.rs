@@ -1,4 +1,4 @@
-//! Tests with a server that answers from a list, as a faulty store, and with moto, as a working one.
+//! Tests with a server that answers from a list, like a faulty store, and with moto, a working store.
 
 use std::io::{BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -10,7 +10,7 @@ use tokio::runtime::Runtime;
 
 use super::*;
 
-/// Must appear in no message.
+/// Credentials that must appear in no message.
 const SECRETS: [&str; 2] = ["the-key-id", "the-secret"];
 
 fn variables(endpoint: &str) -> Vec<(String, String)> {
@@ -209,12 +209,12 @@ fn a_directory_belongs_to_one_process_or_to_those_that_share_it() {
     std::fs::remove_dir_all(&path).unwrap();
 }
 
-/// A variable that `.ci/cluster` sets.
+/// Returns the value of a variable that `.ci/cluster` sets.
 fn server(variable: &str) -> String {
     std::env::var(variable).unwrap_or_else(|_| panic!("{variable} is not set: run .ci/cluster"))
 }
 
-/// A prefix of the bucket of the server, for one test.
+/// Opens a prefix of the server's bucket, for one test.
 fn server_objects(runtime: &Runtime, test: &str) -> Objects {
     objects(runtime, &format!("s3://taquin/{test}"), &server("TAQUIN_TEST_S3"))
 }
@@ -246,7 +246,7 @@ fn lists_and_removals_have_several_pages() {
     assert!(objects.get("folder2/a").unwrap().is_some());
 }
 
-/// The test runs itself again, since CA certificates come from the environment of the process.
+/// The test runs its own binary again, since CA certificates come from the environment of the process.
 #[test]
 #[ignore = "needs a server: .ci/cluster"]
 fn a_private_authority_is_trusted_if_the_environment_names_it() {
@@ -268,7 +268,7 @@ fn a_private_authority_is_trusted_if_the_environment_names_it() {
         ("TAQUIN_TEST_S3_TLS", &authority[..], "outcome: Ok(Some("),
         ("TAQUIN_TEST_S3_TLS", &authority.replace("ca.pem", "other.pem"), "UnknownIssuer"),
         ("TAQUIN_TEST_S3_TLS", "/dev/null", "No CA certificates"),
-        // Like a container without certificates.
+        // A container without certificates has such an environment.
         ("TAQUIN_TEST_S3", "/dev/null", "outcome: Ok(Some("),
     ] {
         let outcome = outcome(variable, authorities);

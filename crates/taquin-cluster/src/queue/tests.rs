@@ -1,4 +1,4 @@
-//! The promises of every queue.
+//! Tests of the promises of every queue.
 
 use std::time::{Duration, Instant};
 
@@ -31,7 +31,7 @@ async fn assert_none<Q: Queue>(queue: &Q, class: TaskClass, time: Duration) {
     }
 }
 
-/// Checks the promises of an empty queue. Its lease time should be some seconds.
+/// Checks the promises of a queue, which must be empty. The lease time of the queue should be some seconds.
 pub(crate) async fn check_promises<Q: Queue>(queue: &Q) {
     a_task_is_in_the_queue_once(queue).await;
     a_task_is_handed_out_until_it_is_done(queue).await;
@@ -73,7 +73,7 @@ async fn a_task_is_handed_out_until_it_is_done<Q: Queue>(queue: &Q) {
     first.release(Duration::from_secs(1)).await.unwrap();
     let released = Instant::now();
     let second = taken(queue, TaskClass::Bulk).await;
-    // Servers measure coarsely.
+    // Servers measure the pause coarsely.
     assert!(released.elapsed() > Duration::from_millis(500), "{:?}", released.elapsed());
     assert_eq!((*second.task(), second.deliveries()), (chunk(2), 2));
     second.release(Duration::ZERO).await.unwrap();

@@ -1,4 +1,4 @@
-//! Files that call something first.
+//! Files that call a hook before each operation.
 
 use std::io::{self, BufRead};
 use std::path::PathBuf;
@@ -18,7 +18,7 @@ pub(crate) enum Call {
 
 type Hook = dyn Fn(Call, &str) -> io::Result<()> + Send + Sync;
 
-/// Files whose calls run a hook first, and fail if the hook does.
+/// Files whose calls run a hook first, and fail if the hook fails.
 pub(crate) struct HookedFiles {
     files: Arc<dyn Files>,
     hook: Box<Hook>,

@@ -8,7 +8,7 @@ use taquin_cluster::{Lease as _, Work};
 
 use super::*;
 
-/// Boards of any solver, in chunks of a moment.
+/// A job whose labels do not depend on the solver, in chunks that take a moment.
 fn lengths() -> Draft {
     let goal = Board::blank_last(Size::try_from((3, 3)).unwrap());
     let boards = JobBoards::Recipe(Recipe::try_new(goal, "s", 1000).unwrap());
@@ -19,8 +19,8 @@ fn other_solver() -> Arc<Service> {
     Service::start(ServiceSettings { tables: Tier::Standard, ..ServiceSettings::for_tests() })
 }
 
-/// Asserts that a job with refused tasks keeps few of them in the queue, and leaves room for other jobs. Returns the
-/// job.
+/// Checks that a job whose tasks are refused keeps few of them in the queue, and leaves room for other jobs. Returns
+/// the job.
 async fn assert_few_tasks(place: &Place, replica: &Replica, reason: WaitingFor, other: Option<Draft>) -> Arc<Job> {
     let job = replica.create(draft(1 << 20)).await;
     replica.until(&job, |view| view.waiting_for == Some(reason)).await;
@@ -61,7 +61,7 @@ async fn a_worker_with_another_store_takes_few_tasks_and_jobs_say_so() {
     let replica = place.replica(&service).await;
     let wrong = Place { files: Arc::new(FilesInMemory::default()), ..place.clone() }.worker(&service, 4);
     let job = assert_few_tasks(&place, &replica, WaitingFor::Disk, None).await;
-    // A worker with the right store makes parts beside it.
+    // A worker with the right store makes the parts, beside the other worker.
     let right = place.worker(&service, 2);
     replica.until(&job, |view| view.counts.done > 20 && view.waiting_for.is_none()).await;
     right.kill();
@@ -91,7 +91,7 @@ async fn tasks_of_deleted_jobs_do_not_keep_a_worker_from_others() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_part_that_one_worker_cannot_store_is_made_by_another() {
-    // A worker tries to store a part for 20 lease times.
+    // For 20 lease times, a worker keeps the lease of a part that it cannot store. So the lease time is short here.
     let place = Place { queue: MemoryQueue::new(LEASE_TIME / 8), ..Place::new() };
     let service = service();
     let replica = place.replica(&service).await;

@@ -1,4 +1,5 @@
-//! Many stub workers that only hold leases. With `TAQUIN_CHAOS=long` a thousand of them, for five minutes.
+//! Tests with many stub workers that only hold leases. With `TAQUIN_CHAOS=long`, a thousand stub workers run for five
+//! minutes.
 
 use std::collections::HashSet;
 use std::env;
@@ -66,7 +67,8 @@ async fn stub(queue: Arc<JetStream>, load: Load, notes: Arc<Notes>, seed: u64) {
             Err(error) => return notes.lose(error),
         };
         let task = *lease.task();
-        // The task may have been sent to a request that had just expired.
+        // The first lease may be a later delivery: the server may have sent the task to a request that had just
+        // expired.
         if !notes.taken.lock().insert(task) {
             notes.lose(format!("{task}, delivery {}", lease.deliveries()));
         } else if lease.deliveries() != 1 {
