@@ -1,8 +1,9 @@
 //! Distances of the boards around a board and along a walk: exact where `auto` proves solutions optimal.
 //!
 //! A move changes the distance by one. So one search decides the distance of a neighbour: it looks for a solution that
-//! is one move shorter than the board's solution. If it exists, it is the neighbour's solution; otherwise the
-//! neighbour's solution starts with the move back. A neighbour on the known solution needs no search.
+//! is one move shorter than the board's solution. If there is one, it is the optimal solution of the neighbour;
+//! otherwise the neighbour's optimal solution starts with the move back. A neighbour on the known solution needs no
+//! search.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -28,14 +29,14 @@ pub struct LegalMove {
     pub tile: Tile,
     /// The board after the move.
     pub board: Board,
-    /// Distance of that board from the goal; none if the goal is unreachable.
+    /// Distance of the board after the move from the goal; `None` if the goal is unreachable.
     pub distance: Option<Distance>,
 }
 
 /// The legal moves of a board.
 #[derive(Clone, Debug)]
 pub struct LegalMoves {
-    /// Distance of the board from the goal; none if the goal is unreachable.
+    /// Distance of the board from the goal; `None` if the goal is unreachable.
     pub distance: Option<Distance>,
     /// The moves in successor order.
     pub moves: Vec<LegalMove>,
@@ -44,9 +45,9 @@ pub struct LegalMoves {
 /// The optional parts of an analysis.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct AnalysisParts {
-    /// Prove the optimal lengths of both ends.
+    /// True to prove the optimal lengths of both ends.
     pub exact: bool,
-    /// Return the distance after each move.
+    /// True to return the distance after each move.
     pub steps: bool,
 }
 
@@ -75,9 +76,9 @@ fn is_searched(board: &Board) -> bool {
 pub(crate) struct Analyst<'s> {
     pub pool: &'s Arc<Pool>,
     pub tables: &'s Arc<Tables>,
-    /// Time limit for the start of work without a search.
+    /// Longest wait for the start of work without a search.
     pub work_time: Duration,
-    /// Limits of each search. The time limit applies to all searches together.
+    /// Limits of each search, except that the time limit applies to all searches together.
     pub limits: Limits,
 }
 
@@ -165,7 +166,8 @@ impl Analyst<'_> {
     }
 }
 
-/// The error of a search stopped by a limit. Its report has no solution, because lengths must not reveal moves.
+/// The error of a search stopped by a limit. The report of the error has no solution, because lengths must not reveal
+/// moves.
 fn stopped(report: &Report, stop: StopReason) -> AnalysisError {
     let search = taquin_solver::Report { solution: None, ..report.search.clone() };
     AnalysisError::Stopped(Box::new(Report { search, ..*report }), stop)
@@ -197,7 +199,7 @@ struct OptimalWalk<'s> {
     goal: Board,
     /// The optimal solution, last move first.
     solution: Vec<Move>,
-    /// The report of the latest search.
+    /// The report of the latest search; `None` before the first search.
     latest: Option<Arc<Report>>,
 }
 
@@ -209,7 +211,7 @@ impl<'s> OptimalWalk<'s> {
         Ok(walk)
     }
 
-    /// Continues with another board.
+    /// Continues with another board, and searches for its optimal solution.
     async fn go_to(&mut self, board: Board) -> Result<(), AnalysisError> {
         let options = SearchOptions { require_optimal: true, ..SearchOptions::default() };
         let plan = Plan::try_new(&options, board.size()).expect("`auto` proves solutions optimal");
@@ -218,7 +220,7 @@ impl<'s> OptimalWalk<'s> {
         Ok(())
     }
 
-    /// Makes a legal move.
+    /// Makes a legal move, and updates the solution. Only a move that leaves the solution needs a search.
     async fn step(&mut self, mv: Move) -> Result<(), AnalysisError> {
         self.board.make(mv).expect("the move is legal");
         if self.solution.last() == Some(&mv) {
@@ -236,8 +238,8 @@ impl<'s> OptimalWalk<'s> {
         Ok(())
     }
 
-    /// Searches a solution of the board in the remaining time. Returns its moves, last move first; none if the plan's
-    /// depth limit excludes all solutions.
+    /// Searches for a solution of the board in the remaining time. Returns the moves of the solution, last move first;
+    /// `None` if the plan's depth limit excludes all solutions.
     async fn search(&mut self, plan: Plan) -> Result<Option<Vec<Move>>, AnalysisError> {
         let Analyst { pool, limits, .. } = self.analyst;
         let puzzle = Puzzle::try_new(self.board, self.goal).expect("moves preserve reachability");

@@ -10,8 +10,8 @@ use tokio::time::timeout;
 use crate::service::tables::Tables;
 
 impl Tables {
-    /// Loads the tables that the labels of a goal use, of a tier at most. It takes up to some seconds, and microseconds if
-    /// they are loaded.
+    /// Loads the tables that labels of boards with this goal use, up to a tier. Blocks for up to some seconds, or for
+    /// microseconds if the tables are loaded.
     pub fn load_for(&self, goal: &Board, want: Want, tier: Tier) {
         let (size, goal_blank) = (goal.size(), goal.blank());
         if !want.uses_tables(size) {
@@ -26,7 +26,7 @@ impl Tables {
         }
     }
 
-    /// The tables of a goal, if they are loaded or it has none.
+    /// Returns the tables of a goal, if they are loaded or boards of its size use none; otherwise `None`.
     pub fn loaded_for(&self, goal: &Board) -> Option<LoadedTables> {
         let (size, goal_blank) = (goal.size(), goal.blank());
         if DistanceTable::serves(size) {
@@ -40,8 +40,9 @@ impl Tables {
         is_loaded.then(|| LoadedTables { patterns: Some(self.patterns(class)), are_missing: false })
     }
 
-    /// Loads the tables of a goal within the memory for tables, as searches of requests do. On small boards
-    /// it waits so long for memory; on large ones the searches do without tables if there is none.
+    /// Loads the tables of a goal within the memory for tables, as searches of requests do. The call waits at most
+    /// `wait`. On large boards, it does not wait for memory that other tables use. Tables that are not loaded by then
+    /// are missing, and searches do without them.
     pub async fn load_within_memory(&self, goal: &Board, wait: Duration) -> LoadedTables {
         let (size, goal_blank) = (goal.size(), goal.blank());
         if let Some(loaded) = self.loaded_for(goal) {
@@ -102,7 +103,7 @@ mod tests {
         assert!(tables.loaded_for(&Board::blank_last(size(5, 5))).is_none());
         assert!(tables.loaded_for(&Board::blank_last(size(3, 5))).is_some());
     }
-    /// Labels one board of a large shape until it is cancelled.
+    /// Labels one board of a large shape until the work is cancelled.
     struct Endless {
         tables: Tables,
         puzzle: Puzzle,
@@ -136,7 +137,7 @@ mod tests {
             tokio::task::yield_now().await;
         }
         for _ in 0..3 {
-            // There is one worker.
+            // The work yields the only worker, or the test hangs.
             assert_eq!(pool.run_work(Duration::from_secs(3600), 0, |_| 7).await, Ok(7));
         }
         assert!(pool.bulk_load().slices == 1 && work.ends.lock().is_empty());

@@ -64,7 +64,7 @@ impl Collector for ServiceGauges {
 }
 
 impl ServiceGauges {
-    /// Number, memory and build time of the tables, by kind.
+    /// Encodes number, memory and build time of the loaded tables, by kind.
     fn tables(&self, encoder: &mut DescriptorEncoder<'_>) -> Result<(), std::fmt::Error> {
         let entries = self.0.tables().entries();
         let kinds = [
@@ -78,7 +78,7 @@ impl ServiceGauges {
             let mut family = encoder.encode_descriptor(name, help, None, kind_of)?;
             for (kind, entry_name) in kinds {
                 let of_kind = entries.iter().filter(|entry| entry.name == entry_name);
-                // An empty float sum is -0.
+                // The fold starts at 0, because an empty sum of floats is -0.
                 let total = of_kind.map(value).fold(0.0, |total, value| total + value);
                 ConstGauge::new(total).encode(family.encode_family(&KindLabel { kind })?)?;
             }

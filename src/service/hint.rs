@@ -23,14 +23,14 @@ pub(crate) fn limits(plan: &Plan, requested: RequestedLimits) -> RequestedLimits
 /// The best solution known for a board.
 #[derive(Clone, Debug)]
 pub struct Hint {
-    /// The moves from the board to the goal; none if a limit ended the search without a solution.
+    /// The moves from the board to the goal; `None` if a limit ended the search without a solution.
     pub path: Option<Path>,
     /// Proven lower bound on the length of the board's solutions.
     pub lower_bound: u32,
     /// Limits in force.
     pub limits: Limits,
-    /// The search that found the solution, or a solution at least as long, perhaps for an earlier board on it. None if
-    /// the client's trail was followed without a search.
+    /// The answer of a search that found the solution, or a solution at least as long. The search may have started at
+    /// an earlier board of the solution. `None` if the client's trail was followed without a search.
     pub answer: Option<Answer>,
 }
 
@@ -41,7 +41,7 @@ impl Hint {
     }
 }
 
-/// A search's solution, from a board on it.
+/// The solution of a search, from one of the boards on it.
 #[derive(Clone, Debug)]
 struct Found {
     answer: Answer,
@@ -66,7 +66,8 @@ impl Found {
         self.answer.report.lower_bound.saturating_sub(self.moves_made as u32)
     }
 
-    /// Takes the trail as the solution if it is not longer. So a client stays on one of several equal solutions.
+    /// Takes the trail as the solution if the trail is not longer than the known solution. So a client stays on one of
+    /// several equal solutions.
     fn or(self, trail: Option<Trail>, puzzle: &Puzzle) -> Self {
         let is_better =
             |path: &Path| self.moves().is_none_or(|moves| path.len() <= moves.len() && path.moves() != moves);
@@ -89,8 +90,9 @@ impl Found {
 /// Caches the boards ahead on solutions of earlier hints.
 ///
 /// A client that follows a solution requests a hint for each board. A new search for each would take as long every
-/// time. A search that stops at its time limit may also find another solution, whose first move undoes the last one. So
-/// the boards ahead are cached with their solution, and each hit caches the boards after it (docs/adr/0021).
+/// time. A search that stops at its time limit may also find another solution, whose first move undoes the client's
+/// last move. So the boards ahead are cached with their solution, and each hit caches the boards after it
+/// (docs/adr/0021).
 #[derive(Debug)]
 pub(crate) struct HintCache(Cache<HintKey, HintEntry>);
 
@@ -108,7 +110,7 @@ struct HintEntry {
 }
 
 impl HintEntry {
-    /// Remaining moves to the goal.
+    /// Number of remaining moves to the goal; `usize::MAX` without a solution.
     fn moves_left(&self) -> usize {
         self.report.solution.as_ref().map_or(usize::MAX, |solution| solution.path.len() - self.moves_made)
     }
@@ -164,7 +166,7 @@ impl HintCache {
         Ok(found.hint())
     }
 
-    /// Returns the solution of an earlier hint through a board.
+    /// Returns the solution of an earlier hint through the start of a puzzle, if it is cached for the same limits.
     fn find(&self, puzzle: &Puzzle, limits: &Limits) -> Option<Found> {
         let HintEntry { report, moves_made } = self.0.get(&HintKey { puzzle: *puzzle, limits: *limits })?;
         Some(Found { answer: Answer { report, origin: Origin::Cached }, moves_made })

@@ -1,4 +1,4 @@
-//! The report of a search, and its errors.
+//! The report of a search, and the reasons why there is none.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use taquin_solver::{Algorithm, Limits, SearchRequest, StopReason, WrongSolution};
 
-/// Called before each search, on its thread. Tests use it to make searches panic.
+/// A function that is called before each search, on the thread of the search, except for searches that are answered at
+/// once. Tests use the function to make searches panic.
 pub type BeforeSearchHook = fn(&SearchRequest);
 
 /// The result of a search, with the service's additions.
@@ -14,14 +15,15 @@ pub type BeforeSearchHook = fn(&SearchRequest);
 pub struct Report {
     /// The result of the search.
     pub search: taquin_solver::Report,
-    /// Percentage of boards with a shorter optimal solution, among all boards that can reach the goal. Known if the
-    /// solution is optimal, and the distribution of lengths is known for the shape and the blank's goal cell.
+    /// Percentage of boards with a shorter optimal solution, among all boards that can reach the goal. Known only if
+    /// the solution is optimal in single-tile moves, and the distribution of lengths is known for the shape and the
+    /// goal cell of the blank.
     pub percentile: Option<f64>,
-    /// True if weaker tables or another heuristic were used because the tables were not loaded in time.
+    /// True if weaker tables or another heuristic were used, because the usual tables were not available in time.
     pub tables_were_late: bool,
     /// Limits in force.
     pub limits: Limits,
-    /// Time from submission to the start of the search, and paused time.
+    /// Time without a worker: from the submission to the start of the search, apart from the trial, and in pauses.
     pub queued: Duration,
 }
 
@@ -48,7 +50,7 @@ impl Report {
         Self { search, percentile: None, tables_were_late: false, limits, queued: Duration::ZERO }
     }
 
-    /// All outcomes of jobs.
+    /// All outcomes of jobs with a report, in the order of `outcome_index`.
     pub const OUTCOMES: [&str; 7] = [
         "solved",
         "solved by fallback",
@@ -79,12 +81,14 @@ impl Report {
         }
     }
 
-    /// Estimated memory of the report and of two copies of its request, with their entries in a cache and a list.
+    /// Estimated memory, in bytes, of the report and of two copies of its request, with their entries in a cache and a
+    /// list.
     pub(crate) fn bytes_with_request(&self) -> usize {
         2 * size_of::<SearchRequest>() + size_of::<Self>() + 256 + self.list_bytes()
     }
 
-    /// True if an equal job would have an equal report. Searches that their time limit stopped are not repeatable.
+    /// True if an equal job would have an equal report. A report is not repeatable if the time limit or a cancellation
+    /// stopped the search, or if the tables were late.
     pub fn is_repeatable(&self) -> bool {
         !self.tables_were_late && !matches!(self.search_stopped, Some(StopReason::Time | StopReason::Cancelled))
     }
@@ -122,7 +126,7 @@ pub enum ServiceError {
     /// The solution did not replay, or is shorter than the proven bound: a bug, or damaged memory.
     #[error(transparent)]
     WrongSolution(#[from] WrongSolution),
-    /// A bug: the search panicked.
+    /// A bug: a search or bulk work panicked.
     #[error("the search failed: {0}")]
     Failed(&'static str),
 }
@@ -143,7 +147,7 @@ pub enum Overload {
 /// Origin of a report.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Origin {
-    /// A search on the caller's thread, which the service does not log: the caller does.
+    /// A search on the caller's thread. The search has no log line of its own, except with `submit_logged`.
     AtOnce,
     /// A new search.
     Search,

@@ -27,7 +27,7 @@ struct MetricFamilies {
     searches: Family<SearchLabels, Histogram>,
     expanded: Family<MethodLabels, Counter>,
     generated: Family<MethodLabels, Counter>,
-    /// The series of each combination of labels in use, looked up only once.
+    /// The series of each combination of labels. A series is looked up at its first use only.
     series: Box<[OnceLock<Series>]>,
     refusals: Family<ReasonLabel, Counter>,
     cancellations: Family<PhaseLabel, Counter>,
@@ -164,10 +164,10 @@ impl BoardCounts {
     }
 }
 
-/// Size classes of boards, by their maximum of cells.
+/// Size classes of boards: the greatest number of cells in each class, and the label of the class.
 const CELLS: [(usize, &str); 4] = [(9, "4-9"), (16, "10-16"), (25, "17-25"), (100, "26-100")];
 
-/// From 0.1 ms to one minute.
+/// Bounds of the buckets of histograms, in seconds: from 0.1 ms to one minute.
 const SECONDS: [f64; 16] =
     [1e-4, 2.5e-4, 5e-4, 1e-3, 2.5e-3, 5e-3, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 10.0, 60.0];
 
@@ -192,7 +192,7 @@ impl Default for Metrics {
             bulk_boards: Family::default(),
             bulk_seconds: Counter::default(),
         };
-        // Created at start, so that the first increase is visible as one.
+        // These series exist from the start, at zero, so that a monitor sees their first increase.
         for reason in Refusal::ALL {
             drop(inner.refusals.get_or_create(&ReasonLabel { reason: reason.name() }));
         }
@@ -237,7 +237,7 @@ impl Metrics {
         self.0.panics.inc();
     }
 
-    /// Counts a search that was stopped after its trial, and starts again.
+    /// Counts a job that was stopped after its trial, and starts again.
     pub(crate) fn restarted(&self) {
         self.0.restarts.inc();
     }

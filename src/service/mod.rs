@@ -1,4 +1,4 @@
-//! Searches on a worker pool, and their tables. Knows tokio and tracing, but no HTTP.
+//! Searches on a worker pool, and their tables. This layer uses tokio and tracing, but no HTTP.
 //!
 //! [`Service::submit`] runs a [`SearchRequest`](taquin_solver::SearchRequest) and returns its [`Report`].
 //!
@@ -14,10 +14,10 @@
 //! - `pool`: admission, result cache, scheduling and progress of searches; the lane for bulk work
 //! - `spans`: OpenTelemetry spans of searches
 //! - `tables`: pattern tables and other precomputed tables: caches, files and the background builder
-//! - `instant`: tests whether work takes less than handing it over to another thread
+//! - `instant`: tests whether work takes less time than a hand-over to another thread
 //! - `metrics`: counters and histograms of jobs
 //! - `settings`: settings of the service
-//! - `job`: requested limits of a search, and its report
+//! - `job`: the report of a search, and the reasons why there is none
 
 mod analysis;
 mod bulk_tables;

@@ -71,18 +71,18 @@ pub struct DrawnBoard {
 
 /// True if drawing takes less than half a millisecond: one board, a short walk, and quickly computed bounds.
 pub(crate) fn is_instant(goal: &Board, how: &Draw, count: usize, tables: &Tables) -> bool {
-    /// Tens of microseconds on the largest board.
+    /// A walk of so many moves takes tens of microseconds on the largest board.
     const INSTANT_WALK: u32 = 1_000;
     let is_short = !matches!(how, Draw::Walk(walk) if walk.moves > INSTANT_WALK);
     count == 1 && is_short && is_known_soon(goal, tables.small()) && !needs_proof(goal, how)
 }
 
-/// True if lengths are proven by searches.
+/// True if the draw has to prove lengths by searches.
 pub(crate) fn needs_proof(goal: &Board, how: &Draw) -> bool {
     matches!(how, Draw::Length(_) | Draw::Percentile(_)) && !DistanceTable::serves(goal.size())
 }
 
-/// The error for lengths that cannot be proven or are too rare, found without a search.
+/// Returns the error of a draw that has to prove lengths and cannot succeed, as far as this is known without a search.
 pub(crate) fn refusal(goal: &Board, how: &Draw, tables: &Tables) -> Option<DrawError> {
     if !needs_proof(goal, how) {
         return None;
@@ -155,7 +155,7 @@ fn draw_at_once(goal: &Board, how: &Draw, random: &mut Seeded, tables: &Tables) 
     Ok(DrawnBoard::new(board, distance, goal, tables).uniform(!matches!(how, Draw::Walk(_))))
 }
 
-/// A board of a distance table with a length in a range.
+/// Draws a board with a length in a range, uniformly, by the distance table of the goal.
 fn board_of_length(
     goal: &Board,
     lengths: &RangeInclusive<u32>,

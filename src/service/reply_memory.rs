@@ -19,10 +19,11 @@ pub(crate) struct ReplyMemory {
     owners: Mutex<HashMap<ReplyOwner, Weak<Semaphore>>>,
 }
 
-/// The token of a response, as a digest. The responses of one owner leave a quarter of the memory to others.
+/// The owner of a response: the digest of the token in the request. The responses of one owner leave a quarter of the
+/// memory to others.
 pub type ReplyOwner = [u8; 32];
 
-/// Memory of a response, released when this is dropped.
+/// Memory reserved for a response or a batch. Dropping the reservation releases the memory.
 #[derive(Debug)]
 pub struct Reservation {
     memory: Arc<ReplyMemory>,
@@ -33,7 +34,7 @@ pub struct Reservation {
 }
 
 impl ReplyMemory {
-    /// Creates a limit of so many bytes.
+    /// Creates a limit of `bytes` bytes, rounded down to KiB.
     pub(crate) fn new(bytes: u64) -> Arc<Self> {
         let kib = u32::try_from(bytes >> 10).unwrap_or(u32::MAX);
         let permits = |kib| Arc::new(Semaphore::new(kib as usize));
@@ -45,20 +46,20 @@ impl ReplyMemory {
         (u64::from(self.kib) - self.all.available_permits() as u64) << 10
     }
 
-    /// Reserves memory if it is available, for an owner within its share. A request for more than there is for one
-    /// reservation gets all of that.
+    /// Reserves `bytes` bytes, rounded up to KiB, if they are available and within the share of the owner. A request
+    /// for more than the largest possible reservation gets the largest.
     pub(crate) fn reserve(self: &Arc<Self>, owner: Option<ReplyOwner>, bytes: u64) -> Option<Reservation> {
         let owner = owner.map(|owner| self.owner(owner));
         let mut reservation = Reservation { memory: Arc::clone(self), kib: 0, owner, permits: Vec::new() };
         reservation.grow(bytes).then_some(reservation)
     }
 
-    /// True if memory can be reserved at this moment.
+    /// True if [`reserve`](Self::reserve) would succeed at this moment.
     pub(crate) fn has_room(self: &Arc<Self>, owner: Option<ReplyOwner>, bytes: u64) -> bool {
         self.reserve(owner, bytes).is_some()
     }
 
-    /// The permits of an owner.
+    /// Returns the permits of an owner, which all reservations of the owner share.
     fn owner(&self, owner: ReplyOwner) -> Arc<Semaphore> {
         let mut owners = self.owners.lock();
         if let Some(permits) = owners.get(&owner).and_then(Weak::upgrade) {
@@ -70,16 +71,18 @@ impl ReplyMemory {
         permits
     }
 
-    /// True if a reservation of so many KiB is large. The share of the small ones has room for four at least.
+    /// True if a reservation of `kib` KiB is large. The memory that is left to small reservations has room for at least
+    /// four of them.
     fn is_large(&self, kib: u32) -> bool {
-        /// Suffices for the results of a job of some thousand boards.
+        /// KiB that suffice for the results of a job of some thousand boards.
         const SMALL: u32 = 384;
         kib > (self.kib / 512).max(SMALL).min(self.kib / 32)
     }
 }
 
 impl Reservation {
-    /// Reserves more, so many bytes in all, if they are available. It never reserves less.
+    /// Grows the reservation to `bytes` bytes in all, or to the largest possible reservation, and never shrinks it.
+    /// Returns false, and changes nothing, if the memory is not available.
     #[must_use = "without the memory, the work cannot go on"]
     pub(crate) fn grow(&mut self, bytes: u64) -> bool {
         let memory = &*self.memory;
@@ -150,7 +153,7 @@ mod tests {
         assert_eq!((memory.held(), large_and_owners(&memory)), (0, (0, 1)), "only the latest owner is known");
     }
 
-    /// KiB of large reservations, and owners.
+    /// Number of KiB in large reservations, and number of known owners.
     fn large_and_owners(memory: &ReplyMemory) -> (usize, usize) {
         memory.owner([9; 32]);
         (large(memory), memory.owners.lock().len())

@@ -91,8 +91,8 @@ impl Service {
         self.is_ready.load(Ordering::Acquire)
     }
 
-    /// Runs a job on the pool. A job that is answered at once has no log line; its fields belong to the line of its
-    /// request.
+    /// Runs a job on the pool. A job that is answered at once has no log line of its own. The fields of the job belong
+    /// to the log line of its request.
     ///
     /// Dropping the future dequeues the job or stops its search, unless another caller waits for an equal job.
     ///
@@ -102,7 +102,7 @@ impl Service {
         self.pool.submit(job)
     }
 
-    /// Runs one of several jobs of a request. It has a log line of its own, also if it is answered at once.
+    /// Runs one of several jobs of a request. The job has a log line of its own, even if it is answered at once.
     ///
     /// # Errors
     /// See [`ServiceError`].
@@ -110,7 +110,7 @@ impl Service {
         self.pool.submit_logged(job).await
     }
 
-    /// Runs a job and returns a subscription to its progress once it is admitted or finished.
+    /// Starts a job, and returns a subscription to its progress once the job is admitted or finished.
     ///
     /// # Errors
     /// See [`ServiceError`].
@@ -118,8 +118,9 @@ impl Service {
         self.pool.watch(job).await
     }
 
-    /// Registers bulk work, which uses workers that no job could use. It runs until it is done or its handle is
-    /// dropped. Its searches may use `bulk.search_memory` of the [settings](Self::settings).
+    /// Registers bulk work, which uses workers that no job could use. The work runs until it is done, its handle is
+    /// dropped, or [`cancel_all`](Self::cancel_all) is called. Each search of the work may use `bulk.search_memory`
+    /// bytes of the [settings](Self::settings).
     ///
     /// # Errors
     /// See [`BulkError`].
@@ -127,8 +128,8 @@ impl Service {
         self.pool.bulk(work)
     }
 
-    /// Runs work other than a search, with a worker and `bytes` of the search memory. Like a search, it may be stopped
-    /// and started again.
+    /// Runs work other than a search, with a worker and `bytes` bytes of the memory of searches. The work has the
+    /// default time limit. Like a search, it may be stopped and started again.
     ///
     /// # Errors
     /// [`ServiceError`] if there is no capacity.
@@ -145,8 +146,9 @@ impl Service {
         self.pool.bulk_load()
     }
 
-    /// Returns the best solution that [`auto`](Plan::auto) finds, or the rest of a cached solution of an earlier hint,
-    /// or of `trail`, a path known to the client. A trail is ignored if it does not lead over the board or close by.
+    /// Returns the best known solution of a puzzle. The solution is the result of [`auto`](Plan::auto), the rest of a
+    /// cached solution of an earlier hint, or the rest of `trail`, a path that the client knows. A trail counts only if
+    /// the start of the puzzle is a board on it, or one move away from one.
     ///
     /// # Errors
     /// See [`ServiceError`].
@@ -166,8 +168,8 @@ impl Service {
     /// Draws a board for a goal with each seed; equal seeds draw equal boards.
     ///
     /// # Errors
-    /// [`ServiceError`] if there is no capacity, and [`DrawError`] if no such board exists or is found within the
-    /// default time limit.
+    /// [`ServiceError`] if there is no capacity. [`DrawError`], as the inner error, if no such board exists, or none is
+    /// found within the default time limit.
     pub async fn draw(
         &self,
         goal: Board,
@@ -181,7 +183,7 @@ impl Service {
             return Ok(Err(error));
         }
         let patterns = if random::needs_proof(&goal, &how) {
-            // Without patterns the proofs take longer.
+            // If the patterns are not loaded in time, the proofs do without them, and take longer.
             let wait = self.settings.default_time / 4;
             timeout(wait, self.tables.ready_patterns(goal.size(), goal.blank(), false)).await.ok().and_then(Result::ok)
         } else {
@@ -235,7 +237,8 @@ impl Service {
         self.pool.run_quick_work(is_instant, self.settings.default_time, move || explain(&puzzle, &*tables)).await
     }
 
-    /// Number of boards at each optimal length, if known for the goal's shape and the cell of its blank.
+    /// Returns the number of boards at each optimal length; `None` if it is unknown for the shape and the blank's cell
+    /// of the goal.
     ///
     /// # Errors
     /// [`ServiceError`] if there is no capacity.
@@ -262,20 +265,20 @@ impl Service {
         }
     }
 
-    /// Limits of consecutive searches for one request. They equal [`limits`](Self::limits), unless the total time
-    /// exceeds the maximum of one search; then each time is shortened in proportion.
+    /// Limits of consecutive searches for one request, each as in [`limits`](Self::limits). If the total time exceeds
+    /// the maximum of one search, each time limit is shortened in proportion.
     pub fn limits_for_all(&self, size: Size, searches: &[(Plan, RequestedLimits)]) -> Vec<Limits> {
         let limits = searches.iter().map(|(plan, requested)| self.limits(size, plan, *requested));
         let limits: Vec<Limits> = limits.collect();
         let whole: Duration = limits.iter().map(|limits| limits.time).sum();
         let part = (self.settings.max_time.as_secs_f64() / whole.as_secs_f64()).min(1.0);
-        // In whole milliseconds, the unit of the API.
+        // Time limits are whole milliseconds, the unit of the API.
         let share = |time: Duration| Duration::from_millis(((time.as_millis() as f64 * part) as u64).max(1));
         let shared = |limits: Limits| Limits { time: share(limits.time), ..limits };
         limits.into_iter().map(shared).collect()
     }
 
-    /// Maximum of nodes in memory of a search.
+    /// Maximum number of nodes that a search holds in memory.
     pub fn max_nodes(&self, size: Size, algorithm: Algorithm, heuristic: HeuristicKind) -> u64 {
         nodes_within(self.settings.search_memory, size, algorithm, heuristic)
     }
@@ -290,22 +293,22 @@ impl Service {
         self.pool.drain();
     }
 
-    /// Stops every search, and ends all bulk work.
+    /// Stops all jobs, and ends all bulk work.
     pub fn cancel_all(&self) {
         self.pool.cancel_all();
     }
 
     /// Waits until no job and no slice of bulk work runs.
     pub async fn idle(&self) {
-        /// Much shorter than a cancelled search needs to notice.
+        /// The wait ends at most so long after the last job or slice.
         const POLL_INTERVAL: Duration = Duration::from_millis(1);
         while self.load().begun > 0 || self.bulk_load().slices > 0 {
             tokio::time::sleep(POLL_INTERVAL).await;
         }
     }
 
-    /// Reserves memory for a batch or a long response until it is sent. Larger requests are cut to the largest possible
-    /// reservation. Large reservations leave a part of the memory to small ones.
+    /// Reserves `bytes` bytes for a batch or a long response, until the reservation is dropped. A request for more than
+    /// the largest possible reservation gets the largest. Large reservations leave a part of the memory to small ones.
     ///
     /// # Errors
     /// [`ServiceError::ReplyMemoryFull`] if no memory is left, or the owner has used its share.
@@ -329,7 +332,7 @@ impl Service {
         if self.reply_memory.has_room(owner, bytes as u64) { Ok(()) } else { Err(self.reply_memory_full()) }
     }
 
-    /// Memory of long responses that are still being sent, in bytes.
+    /// Memory reserved for batches, and for long responses that are still being sent, in bytes.
     pub fn reply_bytes(&self) -> u64 {
         self.reply_memory.held()
     }

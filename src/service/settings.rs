@@ -10,9 +10,9 @@ use crate::service::job::BeforeSearchHook;
 /// Settings of the service, fixed at start.
 #[derive(Clone, Debug)]
 pub struct ServiceSettings {
-    /// Concurrent searches.
+    /// Maximum number of jobs that run at the same time.
     pub workers: usize,
-    /// Jobs that may wait in addition.
+    /// Maximum number of jobs that wait, in addition to one running job for each worker.
     pub queue: usize,
     /// Maximum number of threads that run searches, or hold paused ones.
     pub job_threads: usize,
@@ -20,41 +20,41 @@ pub struct ServiceSettings {
     pub default_time: Duration,
     /// Maximum time limit of a search.
     pub max_time: Duration,
-    /// Maximum of nodes that a search expands.
+    /// Maximum number of nodes that a search expands.
     pub max_expanded: u64,
     /// Memory budget of the process, in bytes.
     pub memory: u64,
-    /// Maximum memory of a search for nodes, in bytes.
+    /// Maximum memory for the nodes of one search, in bytes.
     pub search_memory: u64,
     /// Memory of all searches.
     pub searches_memory: SearchMemory,
     /// Limits of bulk work.
     pub bulk: BulkSettings,
-    /// Memory of the result and hint caches, in bytes.
+    /// Maximum memory of the result and hint caches together, in bytes.
     pub answer_memory: u64,
-    /// Memory of long responses in transfer, in bytes.
+    /// Maximum memory of batches and of long responses in transfer, in bytes.
     pub reply_memory: u64,
-    /// Maximum of recorded expansions.
+    /// Maximum number of expansions that a search records.
     pub max_expansions: usize,
     /// Strongest pattern tables to build.
     pub tables: Tier,
-    /// Patterns required for readiness; at most `tables`.
+    /// Strongest pattern tables that must be built before the service is ready; at most `tables`.
     pub ready: Tier,
-    /// Memory of tables built on first use, in bytes.
+    /// Maximum memory of tables built on first use, in bytes.
     pub table_memory: u64,
-    /// Directory of tables kept between runs, if any.
+    /// Directory of the files of tables that are kept between runs, if there is one.
     pub table_cache: Option<PathBuf>,
     /// Called before each search, in tests.
     pub before_search: Option<BeforeSearchHook>,
 }
 
 impl ServiceSettings {
-    /// Memory of the hint cache: an eighth of the memory of both caches.
+    /// Memory of the hint cache, in bytes: an eighth of the memory of both caches.
     pub(crate) fn hint_memory(&self) -> u64 {
         self.answer_memory / 8
     }
 
-    /// Memory of the result cache.
+    /// Memory of the result cache, in bytes.
     pub(crate) fn result_memory(&self) -> u64 {
         self.answer_memory - self.hint_memory()
     }
@@ -90,7 +90,7 @@ impl ServiceSettings {
 /// Limits of bulk work.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct BulkSettings {
-    /// Workers for bulk work at a time; 0 turns it off.
+    /// Maximum number of workers that bulk work has; 0 turns bulk work off.
     pub workers: usize,
     /// Memory of each bulk search, in bytes, in addition to the memory of jobs.
     pub search_memory: u64,
@@ -103,7 +103,7 @@ pub struct SearchMemory {
     pub shared: u64,
     /// Maximum memory of a small job, and the memory reserved for small and light jobs.
     pub small: u64,
-    /// Memory reserved for light jobs, which store neither nodes nor expansions.
+    /// Memory reserved for light jobs, which store neither nodes nor lists of nodes.
     pub light: u64,
 }
 

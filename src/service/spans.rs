@@ -30,7 +30,7 @@ mod enabled {
         }
     }
 
-    /// The span, if the caller's trace is sampled.
+    /// The span of a search; empty if the caller's trace is not sampled.
     pub(crate) struct SearchSpan(Option<global::BoxedSpan>);
 
     impl SearchSpan {
@@ -41,7 +41,7 @@ mod enabled {
             }))
         }
 
-        /// Ends the span, with the log line's attributes.
+        /// Ends the span. A report adds its attributes, and an error its status.
         pub(crate) fn end(mut self, job: &SearchRequest, report: &Result<Report, ServiceError>) {
             let Some(span) = &mut self.0 else { return };
             span.set_attribute(KeyValue::new("puzzle.size", job.puzzle.size().to_string()));
@@ -54,7 +54,7 @@ mod enabled {
 
     impl Drop for SearchSpan {
         fn drop(&mut self) {
-            // The inner span ends when it is dropped.
+            // Dropping the inner span ends it, so only the status is set here.
             if std::thread::panicking() {
                 self.0.iter_mut().for_each(|span| span.set_status(Status::error("panicked")));
             }

@@ -13,7 +13,7 @@ pub(crate) struct Admission {
     capacity: usize,
     workers: u32,
     admitted: Mutex<AdmittedJobs>,
-    /// Moving average of the worker time of a job, in microseconds.
+    /// Moving average of the worker time of a job, in microseconds; 0 before the first job has ended.
     average_micros: AtomicU64,
 }
 
@@ -24,11 +24,11 @@ struct AdmittedJobs {
     deadlines: BTreeSet<(Instant, u64)>,
     /// The retry times given to rejected clients.
     retry_times: VecDeque<Instant>,
-    /// Time at which a job with a worker last ended.
+    /// Time at which a job with a worker last ended; `None` before the first.
     last_end: Option<Instant>,
 }
 
-/// Admission of one job. Dropping it admits another one.
+/// The place of an admitted job. Dropping the permit frees the place for another job.
 #[derive(Debug)]
 pub(crate) struct AdmissionPermit {
     admission: Arc<Admission>,
@@ -88,12 +88,12 @@ impl Admission {
         self.retry_after(&mut self.admitted(), deadline)
     }
 
-    /// Estimates when a rejected client can get a place.
+    /// Estimates the time until a rejected client can get a place.
     ///
-    /// Each client gets another place, so that not all retry at once: the n-th client with a pending retry gets the
-    /// time at which n places are free. Further clients share these times, some seconds apart, because the run time of
-    /// the next jobs is unknown. So the estimate hardly exceeds the end of the last admitted job, however many clients
-    /// were rejected.
+    /// The clients get different times, so that not all retry at once: the n-th client with a pending retry gets the
+    /// time at which n places are free. Once there is a client for each place, further clients get the same times, some
+    /// seconds later, because nobody knows how long the next jobs run. So the estimate hardly exceeds the end of the
+    /// last admitted job, however many clients were rejected.
     fn retry_after(&self, admitted: &mut AdmittedJobs, deadline: Instant) -> Duration {
         let now = Instant::now();
         admitted.retry_times.retain(|retry_time| *retry_time > now);
@@ -111,12 +111,12 @@ impl Admission {
         wait
     }
 
-    /// The time until n + 1 more jobs have ended, at the recent rate. None before the first end, and after a long time
-    /// without one: the running jobs are longer than the average then.
+    /// The time until `nth` + 1 more jobs have ended, at the recent rate. `None` before the first end of a job, and
+    /// after a long time without an end, because the running jobs then take longer than the average.
     fn likely(&self, admitted: &AdmittedJobs, now: Instant, nth: u32) -> Option<Duration> {
         let since_last = now.saturating_duration_since(admitted.last_end?);
         let average = Duration::from_micros(self.average_micros.load(Ordering::Relaxed));
-        // Uses one and a half times the average, which jobs often exceed.
+        // The estimate counts one and a half times the average, because jobs often exceed the average.
         let interval = average.saturating_mul(3) / (2 * self.workers);
         let is_recent = since_last <= (2 * interval).max(Duration::from_secs(1));
         (is_recent && !average.is_zero()).then(|| interval.saturating_mul(nth + 1))
@@ -170,7 +170,7 @@ mod tests {
             [4, 8, 12].map(|time| admission.try_admit(Instant::now() + time * SECOND).unwrap());
         let waits: Vec<u64> = (0..7).map(|_| reject(&admission)).collect();
         assert_eq!(waits, [4, 8, 12, 5, 9, 13, 6]);
-        // At the rate of the jobs, if that is sooner.
+        // The estimate follows the rate at which jobs end, if that is sooner.
         admission.record_duration(2 * SECOND);
         drop(first);
         admission.admitted().retry_times.clear();

@@ -1,4 +1,4 @@
-//! Cancels a search whose clients have all disconnected.
+//! Cancels a job whose clients have all disconnected.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,35 +6,35 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::scheduler::Scheduler;
 use crate::service::metrics::{JobPhase, Metrics};
 
-/// Cancels a queued or running search when its future is dropped, because its last client has disconnected.
+/// Cancels a queued or running job when the future of the job is dropped, because the last client has disconnected.
 pub(crate) struct CancelOnDrop {
     scheduler: Arc<Scheduler>,
     metrics: Metrics,
     cancel: Arc<AtomicBool>,
-    /// Number of the run permit, once the search runs.
+    /// Number of the run permit while the job runs; `None` while the job waits.
     number: Option<u64>,
     is_armed: bool,
 }
 
 impl CancelOnDrop {
-    /// Guards a queued search. Dropping the guard raises `cancel`, wakes a paused search, and counts the cancelled job,
+    /// Guards a queued job. Dropping the guard raises `cancel`, wakes a paused job, and counts the cancelled job,
     /// unless the guard is disarmed.
     pub(crate) fn new(scheduler: &Arc<Scheduler>, metrics: &Metrics, cancel: &Arc<AtomicBool>) -> Self {
         let (scheduler, cancel) = (Arc::clone(scheduler), Arc::clone(cancel));
         Self { scheduler, metrics: metrics.clone(), cancel, number: None, is_armed: true }
     }
 
-    /// Records the search's run permit.
+    /// Records that the job runs, and the number of its run permit.
     pub(crate) fn set_running(&mut self, number: u64) {
         self.number = Some(number);
     }
 
-    /// Records that the search waits again.
+    /// Records that the job waits again.
     pub(crate) fn set_queued(&mut self) {
         self.number = None;
     }
 
-    /// Disarms the guard: the search has ended or was rejected.
+    /// Disarms the guard, because the job has ended or was rejected.
     pub(crate) fn disarm(&mut self) {
         self.is_armed = false;
     }

@@ -47,7 +47,7 @@ struct LaneState {
     /// Unfinished works, by arrival number.
     works: BTreeMap<u64, Entry>,
     arrivals: u64,
-    /// Works that may have a slice to run, in turn.
+    /// Numbers of the works that may have a slice to run. The first one has the next turn.
     rotation: VecDeque<u64>,
     threads: usize,
     /// Number of threads that wait for a turn.
@@ -68,7 +68,7 @@ struct Entry {
     wakes: u64,
 }
 
-/// Creates a thread.
+/// A function that creates a thread to run a closure.
 type Spawn = fn(Box<dyn FnOnce() + Send>) -> io::Result<()>;
 
 /// Time after which an idle thread ends.
@@ -77,11 +77,11 @@ const IDLE_TIME: Duration = Duration::from_millis(200);
 /// Bulk work in progress.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct BulkLoad {
-    /// Unfinished works.
+    /// Number of unfinished works.
     pub works: usize,
-    /// Slices begun and not ended, with a worker or paused.
+    /// Number of slices that have begun and not ended, running or paused.
     pub slices: usize,
-    /// Age of the oldest work.
+    /// Age of the oldest unfinished work; zero if there is none.
     pub oldest: Duration,
 }
 
@@ -106,7 +106,7 @@ pub enum BulkError {
 }
 
 impl BulkLane {
-    /// Creates a lane of at most `max` threads. `cancel_all` ends all work.
+    /// Creates a lane of at most `max` threads. Raising `cancel_all` ends all work.
     pub(crate) fn new(scheduler: &Arc<Scheduler>, metrics: &Metrics, max: usize, cancel_all: &Arc<AtomicBool>) -> Self {
         Self::with_spawn(scheduler, metrics, max, cancel_all, |run| {
             Builder::new().name("taquin-bulk".to_owned()).spawn(run).map(drop)
@@ -165,7 +165,7 @@ impl BulkLane {
         BulkLoad { works: state.works.len(), slices: state.slices, oldest }
     }
 
-    /// Ends all work, and rejects more. The caller has raised the flag that stops slices.
+    /// Ends all work, and rejects more. The caller has raised `cancel_all`, which stops running slices.
     pub(crate) fn close(&self) {
         let works = {
             let mut state = self.0.state.lock();
@@ -187,10 +187,10 @@ impl Drop for BulkLane {
 }
 
 impl BulkHandle {
-    /// Announces new work after [`SliceEnd::Idle`].
+    /// Puts the work back into the rotation after [`SliceEnd::Idle`], because there is something to do again.
     pub fn wake(&self) {
         self.lane.state.lock().wake(self.number);
-        // A work in the rotation always has a thread.
+        // The result does not matter: a lane with unfinished work keeps a thread.
         self.lane.provide();
     }
 }
@@ -200,7 +200,7 @@ impl Drop for BulkHandle {
         self.cancel.store(true, Ordering::Relaxed);
         let removed = self.lane.state.lock().remove(self.number);
         self.lane.scheduler.wake_slices();
-        // A work may own much, so it is dropped outside the lock.
+        // Dropping a work may take long, so the lock is released first.
         drop(removed);
     }
 }
@@ -210,13 +210,14 @@ impl Shared {
         self.may_begin(&self.state.lock())
     }
 
-    /// True if a slice may begin. After `cancel_all` none begins, although the rotation keeps its works until the lane
-    /// is closed.
+    /// True if a slice may begin. Once `cancel_all` is raised, no slice may begin, although the rotation keeps its
+    /// works until the lane is closed.
     fn may_begin(&self, state: &LaneState) -> bool {
         !state.rotation.is_empty() && !self.cancel_all.load(Ordering::Relaxed)
     }
 
-    /// Wakes or creates a thread for the next turn, if there is one. Returns false if the lane has no thread.
+    /// Wakes an idle thread for the next turn, or creates one if none is idle, up to the maximum. Returns false if the
+    /// lane has no thread, because the system refuses one.
     fn provide(self: &Arc<Self>) -> bool {
         {
             let mut state = self.state.lock();
@@ -256,7 +257,7 @@ impl Shared {
         }
     }
 
-    /// Waits for a turn. Returns false if the thread must end. While work is left, one thread always waits.
+    /// Waits for a turn. Returns false if the thread must end. While works are unfinished, the last thread stays.
     fn wait_for_turn(&self) -> bool {
         let mut state = self.state.lock();
         while !self.may_begin(&state) {
@@ -277,7 +278,7 @@ impl Shared {
         if self.may_begin(&state) { state.take_turn() } else { None }
     }
 
-    /// Runs a slice, counts it, and logs it.
+    /// Runs a slice, counts it, and logs it. A panic in the slice ends its work.
     fn run_turn(&self, number: u64, entry: Entry, mut permit: RunPermit) {
         let Entry { work, cancellation, caller, wakes, .. } = entry;
         permit.cancellation = cancellation;
@@ -329,7 +330,8 @@ impl LaneState {
         }
     }
 
-    /// Takes the first turn, and moves its work to the end, so that several threads may serve it.
+    /// Takes the turn of the first work in the rotation, and moves the work to the end, so that several threads may run
+    /// slices of it. Returns the number and the entry of the work; `None` if the rotation is empty.
     fn take_turn(&mut self) -> Option<(u64, Entry)> {
         let number = self.rotation.pop_front()?;
         self.rotation.push_back(number);
@@ -338,10 +340,12 @@ impl LaneState {
         Some((number, entry))
     }
 
-    /// Keeps a work in the rotation, or removes it, after a slice that began at `wakes` wake-ups.
+    /// Keeps a work in the rotation, or removes it, after a slice. `wakes` is the number of wake-ups when the slice
+    /// began: a later wake-up keeps an idle work in the rotation.
     fn end_turn(&mut self, number: u64, end: SliceEnd, wakes: u64) {
         match end {
-            // A parallel slice may have gone idle only because this one held the last chunk.
+            // Wakes the work, because a parallel slice may have gone idle only for lack of the chunk that this one
+            // held.
             SliceEnd::More => self.wake(number),
             SliceEnd::Idle => {
                 if self.works.get(&number).is_some_and(|entry| entry.wakes == wakes) {

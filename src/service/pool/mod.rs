@@ -52,9 +52,9 @@ use crate::service::tables::Tables;
 
 /// Runs jobs on its own threads, at most one per worker at a time.
 ///
-/// A job is a search, or other work that takes longer than handing it to a thread. It is admitted or rejected at once,
-/// and waits for the scheduler until its deadline. The permits for admission and running move into the job's closure,
-/// so they are released only when it has stopped. A job that has not started is only a future.
+/// A job is a search, or other work that takes longer than handing it to a thread. A job is admitted or rejected at
+/// once. An admitted job waits for the scheduler until its deadline, and is only a future until it starts. Then its
+/// permits for admission and running move into its closure, so that they are released only when the closure has ended.
 #[derive(Debug)]
 pub struct Pool {
     admission: Arc<Admission>,
@@ -65,7 +65,7 @@ pub struct Pool {
     tables: Arc<Tables>,
     metrics: Metrics,
     is_draining: AtomicBool,
-    /// Stops every running search when raised.
+    /// The cancel flag of the pool. Raising it stops running jobs and slices of bulk work.
     cancel_all: Arc<AtomicBool>,
     shutdown: watch::Sender<bool>,
     searcher: Arc<Searcher>,
@@ -126,7 +126,7 @@ impl Pool {
         }
     }
 
-    /// Runs one of several jobs of a request, as [`submit`](Self::submit) does, and logs its line also if it was
+    /// Runs one of several jobs of a request, as [`submit`](Self::submit) does. The job has a log line even if it is
     /// answered at once.
     ///
     /// # Errors
@@ -140,7 +140,7 @@ impl Pool {
         Ok(answer)
     }
 
-    /// Runs a job and returns a subscription to its progress once it is admitted or finished.
+    /// Starts a job, and returns a subscription to its progress once the job is admitted or finished.
     ///
     /// # Errors
     /// See [`ServiceError`].
@@ -169,8 +169,8 @@ impl Pool {
         Ok(Submitted::Running(search, origin))
     }
 
-    /// Runs work other than a search: on this thread if it takes less than half a millisecond, otherwise with
-    /// [`run_work`](Self::run_work).
+    /// Runs work other than a search: on this thread if `is_instant`, otherwise with [`run_work`](Self::run_work) and
+    /// the deadline `time` from now. `is_instant` says that the work takes less than half a millisecond.
     ///
     /// # Errors
     /// See [`ServiceError`].
@@ -183,13 +183,15 @@ impl Pool {
         if is_instant { Ok(work()) } else { self.run_work(time, 0, move |_| work()).await }
     }
 
-    /// Runs work other than a search under the same admission: with a place, a deadline `time` from now, a turn, a
-    /// thread, and `bytes` of memory for searches that store no nodes.
+    /// Runs work other than a search as a light job: with admission, a deadline `time` from now, a worker, a thread,
+    /// and `bytes` bytes of memory.
     ///
-    /// The work receives the deadline, the cancel flags and the helpers of a search. Long work must check the flags,
-    /// and let its helpers pause it. If threads are few, a flag stops it like a search, and it starts anew.
+    /// The work receives a deadline, cancel flags and helpers, as a search does. Long work must check the flags, and
+    /// call `pause` of the helpers. If threads are few, a flag stops long work after its trial, and the work starts
+    /// again from the beginning.
     ///
-    /// Dropping the future dequeues the work, or raises its cancel flag. Resumes a panic of the work.
+    /// Dropping the future removes waiting work from the queue, and raises the cancel flag of running work. A panic of
+    /// the work resumes in the caller.
     ///
     /// # Errors
     /// See [`ServiceError`].
@@ -219,7 +221,8 @@ impl Pool {
         }
     }
 
-    /// Runs a task in its turn, on a thread. A task stopped after its trial waits for another turn and starts anew.
+    /// Runs a task in its turn, on a thread. A task that was stopped after its trial waits for another turn, and starts
+    /// again from the beginning.
     async fn run_in_turns<T: Send + 'static>(
         &self,
         need: Need,
@@ -247,13 +250,14 @@ impl Pool {
         }
     }
 
-    /// Ends a wait or a task at a deadline, by a flag of its own, or by the flag of the pool.
+    /// Creates the conditions that end a wait or a task: the deadline, if there is one, a new cancel flag, and the flag
+    /// of the pool.
     fn cancellation(&self, deadline: Option<Instant>) -> Cancellation {
         Cancellation { deadline, flags: [Arc::default(), Arc::clone(&self.cancel_all)] }
     }
 
-    /// Registers bulk work, which uses workers that no job could use. The work runs until it is done or its handle is
-    /// dropped.
+    /// Registers bulk work, which uses workers that no job could use. The work runs until it is done, its handle is
+    /// dropped, or the pool is cancelled.
     ///
     /// # Errors
     /// See [`BulkError`].
@@ -275,7 +279,7 @@ impl Pool {
         Ok(())
     }
 
-    /// Admits a job that ends by its deadline.
+    /// Admits a job that ends by its deadline, or counts the rejection and returns the error.
     fn admit(&self, deadline: Instant) -> Result<AdmissionPermit, ServiceError> {
         self.admission.try_admit(deadline).map_err(|retry_after| {
             self.metrics.refused(Refusal::QueueFull);
@@ -330,7 +334,7 @@ impl Pool {
         }
     }
 
-    /// Waits for a worker, a thread and memory. Returns none if the deadline passes first.
+    /// Waits for a worker, a thread and memory. Returns `None` if the deadline passes first.
     async fn turn_in_time(
         &self,
         need: Need,
@@ -350,7 +354,7 @@ impl Pool {
         })
     }
 
-    /// Counts a job whose deadline passed in the queue. Returns the error.
+    /// Counts a job whose deadline passed in the queue, and returns the error for its caller.
     fn waited(&self, submitted: Instant, cancellation: &Cancellation, cause: Overload) -> ServiceError {
         self.metrics.refused(Refusal::Waited);
         self.metrics.waited(submitted.elapsed());
@@ -368,7 +372,7 @@ impl Pool {
         }
     }
 
-    /// Reports a job whose time ran out before its tables were loaded, or between its trial and its search.
+    /// Reports a job whose time ran out before its tables were loaded, or before it could start again after its trial.
     async fn too_late(&self, search: &Arc<SearchTask>, caller: CallerContext) -> Result<Report, ServiceError> {
         let queued = search.queued();
         self.metrics.waited(queued);
@@ -382,7 +386,7 @@ impl Pool {
         self.threads.run(|| caller.in_scope(report)).await.unwrap_or_else(|_| Err(self.panicked()))
     }
 
-    /// Counts a panic in a search. Returns the error.
+    /// Counts a panic in a search, and returns the error for the caller.
     fn panicked(&self) -> ServiceError {
         self.metrics.panicked();
         ServiceError::Failed("a search panicked")
@@ -395,7 +399,7 @@ impl Pool {
         job.plan.is_instant() && job.records.solutions.is_none() && self.tables.small().has_distances(size, goal_blank)
     }
 
-    /// Workers and memory in use.
+    /// Workers and memory in use, including the memory of slices of bulk work.
     pub fn load(&self) -> Load {
         let (load, slices) = (self.scheduler.load(), self.lane.load().slices as u64);
         Load { reserved: load.reserved.saturating_add(slices * self.slice_memory), ..load }
@@ -411,12 +415,12 @@ impl Pool {
         self.is_draining.load(Ordering::Acquire)
     }
 
-    /// Rejects jobs from now on.
+    /// Rejects new jobs and bulk work from now on.
     pub fn drain(&self) {
         self.is_draining.store(true, Ordering::Release);
     }
 
-    /// Stops all searches, all waits, and all bulk work.
+    /// Stops all jobs, waiting and running, and all bulk work.
     pub fn cancel_all(&self) {
         self.cancel_all.store(true, Ordering::Relaxed);
         self.shutdown.send_replace(true);

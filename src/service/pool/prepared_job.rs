@@ -16,35 +16,36 @@ use crate::service::tables::{MIN_STAY, TableShortage, Tables};
 /// A job with its pattern tables.
 pub(crate) struct PreparedJob {
     pub(crate) job: SearchRequest,
-    /// None if the job needs no tables, runs without, or has no time left.
+    /// `None` if the job needs no tables, runs without them, or has no time left.
     pub(crate) patterns: Option<Arc<PatternTables>>,
     pub(crate) tables: TablesAtHand,
 }
 
-/// Strength of the loaded tables, compared with the tables of the same job at another time.
+/// The effect of the tables at hand on the result of a job, compared with an equal job at another time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum TablesAtHand {
-    /// Equal at any time.
+    /// The result is the same, because the tables are strong enough, or the job uses none.
     Usual,
-    /// Weaker tables, or none.
+    /// The result may differ, because the tables are weaker than at another time, or missing.
     Weaker,
-    /// Not loaded: the job's time ran out.
+    /// The job's time ran out before the tables were loaded.
     TooLate,
 }
 
-/// Loads the pattern tables of a job. A job with a free choice of heuristic runs without them if memory is short, and
-/// on a large board waits for their build only for a fraction of its time.
+/// Loads the pattern tables of a job. A job with a free choice of heuristic runs without tables if memory is short or
+/// the system refuses a thread. On a large board, such a job waits for tables under construction only for a quarter of
+/// its time.
 ///
-/// Two kinds of jobs wait for stronger tables under construction: a job that requires an optimal solution on a large
-/// board, because the tables save more time than their build costs; and a job with a limit on expansions, because its
-/// result must not depend on the time of the request.
+/// Two kinds of jobs wait for stronger tables under construction, for a quarter of their time at most. The first is a
+/// job that requires an optimal solution on a large board, because the tables save more time than their build costs.
+/// The second is a job with a limit on expansions, because its result must not depend on the time of the request.
 pub(crate) async fn prepare(
     tables: &Tables,
     metrics: &Metrics,
     job: SearchRequest,
     submitted: Instant,
 ) -> Result<PreparedJob, ServiceError> {
-    /// Divisor of the time limit: longest wait for optional tables.
+    /// The longest wait for optional tables is the time limit divided by this number.
     const SHARE: u32 = 4;
     let SearchRequest { puzzle, plan, limits, .. } = &job;
     let (size, goal_blank) = (puzzle.size(), puzzle.goal().blank());

@@ -8,12 +8,12 @@ use parking_lot::{Mutex, MutexGuard};
 use taquin_solver::{Observer, Path, Progress};
 use tokio::sync::{OnceCell, SetOnce, broadcast};
 
-/// A solution found during a search, shorter than those before.
+/// A solution found during a search, shorter than all before it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FoundSolution {
     /// The moves.
     pub path: Path,
-    /// Proven lower bound on the solution length at the time.
+    /// Lower bound on the solution length that was proven when the solution was found.
     pub lower_bound: u32,
     /// Time since the submission.
     pub elapsed: Duration,
@@ -36,14 +36,14 @@ pub(crate) struct SearchProgress {
 #[derive(Debug, Default)]
 struct FoundSolutions {
     best: Option<Arc<FoundSolution>>,
-    /// Created for the first subscriber.
+    /// Sender to all subscribers; `None` before the first subscriber.
     sender: Option<broadcast::Sender<Arc<FoundSolution>>>,
 }
 
-/// Solutions buffered for a subscriber. A slower subscriber loses the oldest solutions.
+/// Number of solutions buffered for each subscriber. A subscriber that falls further behind loses the oldest solutions.
 const CHANNEL_CAPACITY: usize = 64;
 
-/// Means that there is no threshold.
+/// The stored threshold of a search that has none.
 const NO_THRESHOLD: u32 = u32::MAX;
 
 impl Default for SearchProgress {
@@ -78,7 +78,7 @@ impl SearchProgress {
         self.since.elapsed()
     }
 
-    /// The current counters. Only the threshold may fall, and a bound that damaged tables raised.
+    /// The current counters. Only the threshold may fall.
     pub(crate) fn progress(&self) -> Progress {
         let threshold = self.threshold.load(Ordering::Relaxed);
         Progress {
@@ -102,7 +102,7 @@ impl SearchProgress {
         (solutions.best.clone(), receiver)
     }
 
-    /// The shortest solution so far.
+    /// The shortest solution so far; `None` before the first.
     pub(crate) fn best(&self) -> Option<Path> {
         self.solutions().best.as_ref().map(|best| best.path.clone())
     }

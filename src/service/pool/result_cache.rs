@@ -66,7 +66,7 @@ impl Future for SharedSearch {
 pub struct CacheUsage {
     /// Number of entries.
     pub entries: u64,
-    /// Their memory in bytes.
+    /// Memory of the entries, in bytes.
     pub bytes: u64,
 }
 
@@ -92,12 +92,13 @@ impl ResultCache {
         })
     }
 
-    /// Returns the cached report of a job.
+    /// Returns the cached report of a job, if there is one.
     pub(crate) fn find(&self, job: &SearchRequest) -> Option<Arc<Report>> {
         self.reports.get(job)
     }
 
-    /// Joins the running search of an equal job, or starts one. The flag is true for a new search.
+    /// Joins the running search of an equal job, or starts the search that `search` creates. The second result is true
+    /// for a new search.
     pub(crate) fn join<F>(
         self: &Arc<Self>,
         job: &SearchRequest,
@@ -132,7 +133,8 @@ impl ResultCache {
 
     fn insert(&self, job: SearchRequest, report: &Arc<Report>) {
         self.reports.insert(job, Arc::clone(report));
-        // Inserts take effect at once, evictions only some dozens of inserts later.
+        // Inserts take effect at once, but evictions only some dozens of inserts later. A large report must not wait so
+        // long.
         if report.bytes_with_request() > LARGE {
             self.reports.run_pending_tasks();
         }
@@ -158,7 +160,7 @@ struct RemoveOnDrop {
 impl Drop for RemoveOnDrop {
     fn drop(&mut self) {
         let mut in_flight = self.cache.in_flight();
-        // An equal job may have been submitted meanwhile.
+        // An equal job may have started another search meanwhile.
         if in_flight.get(&self.job).is_some_and(|flight| flight.number == self.number) {
             in_flight.remove(&self.job);
         }

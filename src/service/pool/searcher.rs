@@ -18,7 +18,7 @@ use crate::service::metrics::Metrics;
 use crate::service::spans::SearchSpan;
 use crate::service::tables::Tables;
 
-/// A search, with its admission until it ends.
+/// A search with its inputs and its progress. The admission is held until the task is dropped.
 pub(crate) struct SearchTask {
     pub(crate) job: SearchRequest,
     pub(crate) patterns: Option<Arc<PatternTables>>,
@@ -26,18 +26,19 @@ pub(crate) struct SearchTask {
     pub(crate) progress: Arc<SearchProgress>,
     pub(crate) _admission: AdmissionPermit,
     pub(crate) submitted: Instant,
-    /// The trial of a stopped search, with its counters.
+    /// The trial and its counters, once the search has been stopped after its trial.
     pub(crate) trial: OnceLock<(Trial, Stats)>,
 }
 
 impl SearchTask {
-    /// Time since the submission, without the trial.
+    /// Time since the submission, without the running time of the trial.
     pub(crate) fn queued(&self) -> Duration {
         let trial = self.trial.get().map_or(Duration::ZERO, |(trial, _)| trial.worked());
         self.submitted.elapsed().saturating_sub(trial)
     }
 
-    /// The best solution of the trial. Only anytime search finds one before its end.
+    /// The best solution that the trial found. Only anytime search finds solutions before its end; `None` for any other
+    /// search, and without a trial.
     fn best_of_trial(&self) -> Option<Path> {
         self.trial.get().filter(|_| self.job.plan.algorithm == Algorithm::Anytime).and_then(|_| self.progress.best())
     }
@@ -63,14 +64,15 @@ impl Searcher {
         Self { tables, metrics, admission, before_search }
     }
 
-    /// Searches without a permit: the board takes microseconds. Logs only a failure.
+    /// Runs a search that takes microseconds, without a permit. Logs only a failure.
     pub(crate) fn search_at_once(&self, job: &SearchRequest) -> Result<Report, ServiceError> {
         let span = SearchSpan::begin();
         let search = solve(job, &*self.tables, Control::default());
         self.count(job, report(job, search), span)
     }
 
-    /// Searches under a permit. Returns the trial as the error if the search was stopped and must start anew.
+    /// Runs a search under a permit. Returns the trial as the error if the search was stopped after its trial and must
+    /// start again.
     pub(crate) fn search(&self, task: &SearchTask, permit: RunPermit) -> Result<Result<Report, ServiceError>, Trial> {
         let SearchTask { job, patterns, cancellation, progress, .. } = task;
         let queued = task.queued();
@@ -98,7 +100,7 @@ impl Searcher {
         let queued = queued + paused;
         self.metrics.waited(queued);
         let report = report.map(|report| {
-            // All reported bounds are proven.
+            // Both bounds are proven, so the greater one counts.
             let lower_bound = report.lower_bound.max(progress.lower_bound());
             let elapsed = report.elapsed.saturating_sub(paused);
             let search = taquin_solver::Report { lower_bound, elapsed, ..report.search };
@@ -107,7 +109,8 @@ impl Searcher {
         Ok(self.finish(job, report, span))
     }
 
-    /// Reports a search whose time ran out in the queue, with the results of its trial.
+    /// Reports a search whose time ran out while it waited. The report has the results of the trial, if there was one,
+    /// and the waiting time `queued`.
     pub(crate) fn report_without_search(&self, search: &SearchTask, queued: Duration) -> Result<Report, ServiceError> {
         let SearchTask { job, progress, trial, .. } = search;
         let span = SearchSpan::begin();
@@ -126,7 +129,7 @@ impl Searcher {
         self.finish(job, report, span)
     }
 
-    /// Counts a job, and logs its line.
+    /// Counts an ended job, and logs the line of a job with a report.
     fn finish(
         &self,
         job: &SearchRequest,
@@ -136,7 +139,8 @@ impl Searcher {
         self.count(job, report, span).inspect(|report| job_log::finished(job.puzzle.size(), report))
     }
 
-    /// Adds the percentile to a report, counts the finished job and ends its span. Logs a failure.
+    /// Adds the percentile to a report, ends the span and counts the finished job. A failure is logged instead of
+    /// counted.
     fn count(
         &self,
         job: &SearchRequest,
@@ -154,7 +158,8 @@ impl Searcher {
         report
     }
 
-    /// Percentile of an optimal solution, if the distribution of lengths is known.
+    /// Percentile of an optimal solution; `None` if the solution is not optimal, the search counts multi-tile moves, or
+    /// the distribution of lengths is unknown.
     fn percentile(&self, SearchRequest { puzzle, .. }: &SearchRequest, report: &Report) -> Option<f64> {
         if !report.is_optimal() || report.metric != Metric::SingleTile {
             return None;
@@ -164,7 +169,7 @@ impl Searcher {
     }
 }
 
-/// The report of a search without waiting.
+/// Builds the report of a search, with a waiting time of zero. A wrong solution becomes the error.
 fn report(job: &SearchRequest, search: Result<taquin_solver::Report, WrongSolution>) -> Result<Report, ServiceError> {
     Ok(Report::new(search?, job.limits))
 }

@@ -15,12 +15,12 @@ use crate::service::metrics::BoardCounts;
 pub trait BulkWork: Send + Sync {
     /// Runs one slice on this thread, for about [`SliceContext::TIME`].
     ///
-    /// Searches need [`SliceContext::cancel`] and [`SliceContext::helpers`]. Between boards that take microseconds, the
-    /// slice calls [`SliceContext::pause`].
+    /// Searches of the slice must use [`SliceContext::cancel`] and [`SliceContext::helpers`]. Between boards that take
+    /// microseconds, the slice calls [`SliceContext::pause`].
     fn run_slice(&self, context: &SliceContext<'_>) -> Slice;
 
     /// Ends the work early: a slice has panicked, or the service shuts down. No further slice begins; running slices
-    /// stop at their next poll. The lane calls this at most once. It must not block.
+    /// stop at their next poll. The lane makes this call at most once. The call must not block.
     fn aborted(&self, error: ServiceError);
 }
 
@@ -29,7 +29,7 @@ pub trait BulkWork: Send + Sync {
 pub struct Slice {
     /// Whether more slices follow.
     pub end: SliceEnd,
-    /// Boards of the slice.
+    /// Boards of the slice, counted by outcome.
     pub boards: BoardCounts,
 }
 
@@ -38,9 +38,10 @@ pub struct Slice {
 pub enum SliceEnd {
     /// More slices may follow.
     More,
-    /// None until [`BulkHandle::wake`](super::BulkHandle::wake).
+    /// No slice follows until [`BulkHandle::wake`](super::BulkHandle::wake), or until a parallel slice ends with
+    /// `More`.
     Idle,
-    /// None: the work is done. Running slices continue.
+    /// No slice follows, because the work is done. Running slices continue.
     Done,
 }
 
@@ -51,7 +52,7 @@ pub struct SliceContext<'a> {
 }
 
 impl<'a> SliceContext<'a> {
-    /// Worker time of a slice. Other bulk work waits for its end.
+    /// Worker time after which a slice should end, because other bulk work waits for a turn.
     pub const TIME: Duration = Duration::from_millis(20);
 
     pub(crate) fn new(permit: &'a RunPermit) -> Self {
@@ -68,29 +69,29 @@ impl<'a> SliceContext<'a> {
         self.permit.cancellation.is_raised()
     }
 
-    /// Pauses searches for more important work, and provides no helpers: bulk work is fastest with one thread for each
-    /// board.
+    /// Returns the helpers for searches of the slice. The helpers pause a search while more important work needs the
+    /// worker. The helpers provide no threads, because bulk work is fastest with one thread for each board.
     pub fn helpers(&self) -> &dyn Helpers {
         self
     }
 
-    /// Stops and pauses the labelling of rows, and reports its failures.
+    /// Returns the control that stops and pauses the labelling of rows, and reports failed searches to `failures`.
     pub fn control<'c>(&'c self, failures: &'c dyn FailureObserver) -> LabelControl<'c> {
         LabelControl { cancel: self.cancel(), helpers: Some(self), failures: Some(failures) }
     }
 
-    /// True if more important work needs the worker. Costs one atomic load.
+    /// True if a job, or a helper of a search, needs the worker. Costs one atomic load.
     pub fn should_pause(&self) -> bool {
         self.permit.must_yield()
     }
 
-    /// Blocks while more important work needs the worker, or until the work is cancelled.
+    /// Yields the worker if more important work needs it. Blocks until the slice has a worker again, or is cancelled.
     pub fn pause(&self) {
         self.permit.pause();
     }
 
-    /// Runs a closure, such as a table build, without the worker. Then blocks until there is a worker again, or the
-    /// work is cancelled.
+    /// Runs a closure, such as a table build, without the worker. Then blocks until the slice has a worker again, or is
+    /// cancelled.
     pub fn without_worker<T>(&self, run: impl FnOnce() -> T) -> T {
         self.permit.without_worker(run)
     }

@@ -14,7 +14,8 @@ use super::scheduler::{Arrival, Cancellation, Need};
 use super::threads::JobThreads;
 use crate::service::job::{Answer, Origin, ServiceError};
 
-/// A subscription to an admitted or finished search. Dropping it leaves the search, which stops after its last caller.
+/// A subscription to an admitted or finished search. Dropping the subscription leaves the search, which stops when its
+/// last caller has left.
 #[derive(Debug)]
 pub struct Subscription(SubscriptionState);
 
@@ -30,7 +31,7 @@ pub enum SearchEvent {
 #[derive(Debug)]
 enum SubscriptionState {
     Running(Box<Running>),
-    /// Holds the result until the subscriber takes it.
+    /// The result; `None` once the subscriber has received it.
     Finished(Option<Answer>),
 }
 
@@ -38,7 +39,8 @@ enum SubscriptionState {
 struct Running {
     search: SharedSearch,
     origin: Origin,
-    /// The best solution at the time of the subscription.
+    /// The best solution at the time of the subscription; `None` if there was none, or once the subscriber has received
+    /// it.
     best: Option<Arc<FoundSolution>>,
     later: broadcast::Receiver<Arc<FoundSolution>>,
 }
@@ -49,7 +51,8 @@ impl Subscription {
         Self(SubscriptionState::Finished(Some(answer)))
     }
 
-    /// Subscribes to a search once it is admitted. Fails with the error of a rejected search.
+    /// Subscribes to a search once it is admitted or has ended. Fails with the error of a search that was rejected or
+    /// failed.
     pub(crate) async fn begin(
         job: &SearchRequest,
         mut search: SharedSearch,
@@ -81,7 +84,7 @@ impl Subscription {
         }
     }
 
-    /// Current progress and the time since submission; none if the search had finished before the subscription.
+    /// Current progress, and the time since the submission; `None` if the search had finished before the subscription.
     pub fn progress(&self) -> Option<(Progress, Duration)> {
         match &self.0 {
             SubscriptionState::Running(running) => {
@@ -127,7 +130,8 @@ async fn report_initial_solution(job: &SearchRequest, progress: &SearchProgress,
     }
 }
 
-/// Computes a lower bound and a constructed solution; none if the job's time runs out before its turn.
+/// Computes a lower bound and a constructed solution; `None` if the job's time limit passes before the turn, or if
+/// there is no thread.
 async fn bounds(job: &SearchRequest, threads: &JobThreads) -> Option<(u32, Path)> {
     let (puzzle, deadline) = (job.puzzle, Instant::now() + job.limits.time);
     let turn =

@@ -256,7 +256,7 @@ async fn easy_jobs_finish_while_hard_ones_have_all_threads_but_one() {
             tokio::spawn(async move { pool.submit(hard(Duration::from_secs(3600 + nth))).await })
         })
         .collect();
-    // Two hold their threads. The trials of the others end.
+    // Two jobs keep their threads. The trials of the others end.
     while pool.load().begun != 2 || pool.load().waiting != 4 {
         tokio::task::yield_now().await;
     }
@@ -295,7 +295,7 @@ async fn a_search_that_starts_again_has_the_same_result() {
         let pool = Arc::clone(&pool);
         async move { pool.submit(limited()).await }
     });
-    // It has had its trial, and no thread.
+    // The job has had its trial, and waits for a thread.
     while pool.load().begun != 1 || pool.scheduler.restarts() != 1 {
         tokio::task::yield_now().await;
     }
@@ -324,7 +324,7 @@ async fn a_search_whose_tables_find_no_memory_is_rejected_or_does_without() {
     let tables = Arc::new(Tables::with_memory_for(GoalClass::of(size, 0)));
     let in_use = tables.patterns(GoalClass::of(size, 0));
     let pool = Pool::new(&settings(1, 0), Arc::clone(&tables), Metrics::default());
-    // Its goal has the blank in another cell.
+    // The goal of this search has its blank in another cell than the goal of the tables in use.
     let search = |algorithm: Option<Algorithm>| {
         let [start, goal] = ["1 7 2 3 4 5/6 8 0 9 10 11", "1 0 2 3 4 5/6 7 8 9 10 11"].map(board);
         let heuristic = algorithm.map(|_| HeuristicKind::PatternDatabase);

@@ -20,8 +20,8 @@ use super::scheduler::{Arrival, Cancellation, Need, RunPermit, Scheduler};
 /// The threads of a pool.
 ///
 /// A started job keeps its thread until it ends, also while paused. The scheduler starts a job only on an idle thread,
-/// so no job with a worker waits for a thread. The blocking threads of a runtime would hide that the system refuses a
-/// thread; work would then wait forever.
+/// so no job with a worker waits for a thread. The pool does not use the blocking threads of the runtime, because they
+/// would hide that the system refuses a thread, and work would then wait forever.
 #[derive(Debug)]
 pub(crate) struct JobThreads(Arc<Shared>);
 
@@ -49,17 +49,19 @@ struct ThreadsState {
 }
 
 type Work = Box<dyn FnOnce() + Send>;
-/// Creates a thread that runs this work.
+/// A function that creates a thread to run the work.
 type Spawn = fn(Work) -> io::Result<()>;
 
 /// No thread exists, and the system refuses to create one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct NoThread;
 
-/// Retry-After while the system refuses threads. It may allow one at any time.
+/// Retry-After while the system refuses threads, and the interval at which waiting jobs try to create one. The system
+/// may allow a thread at any time.
 pub(crate) const RETRY_WITHOUT_THREAD: Duration = Duration::from_secs(1);
 
-/// Time after which an idle thread ends. Until then the thread holds some megabytes of freed memory.
+/// Time after which an idle thread ends, if there are more threads than are kept. An idle thread holds some megabytes
+/// of freed memory.
 const IDLE_TIME: Duration = Duration::from_millis(200);
 
 impl fmt::Debug for ThreadsState {
@@ -74,7 +76,7 @@ impl fmt::Debug for ThreadsState {
 }
 
 impl JobThreads {
-    /// Creates the first `kept` threads, if the system allows it. There will be at most `max`.
+    /// Creates the first `kept` threads, as far as the system allows. Later there may be up to `max` threads.
     pub(crate) fn start(scheduler: &Arc<Scheduler>, kept: usize, max: usize) -> Self {
         Self::start_with(scheduler, kept, max, |work| {
             Builder::new().name("taquin-job".to_owned()).spawn(work).map(drop)
@@ -101,7 +103,8 @@ impl JobThreads {
         threads
     }
 
-    /// Waits for a worker, a thread and memory. Fails if no thread exists; otherwise an ending job frees one.
+    /// Waits for a worker, a thread and memory. Fails if no thread exists and the system refuses one. If threads exist,
+    /// a job that ends frees one.
     pub(crate) async fn turn(
         &self,
         need: Need,
@@ -114,7 +117,7 @@ impl JobThreads {
         let permit = loop {
             match timeout(RETRY_WITHOUT_THREAD, &mut turn).await {
                 Ok(permit) => break permit,
-                // The system may have refused a thread before.
+                // The system may have refused a thread before, and may allow one now.
                 Err(_) => self.provide()?,
             }
         };
@@ -123,7 +126,7 @@ impl JobThreads {
         Ok(permit)
     }
 
-    /// Creates a thread if jobs could use one, up to the maximum. Fails if no thread exists.
+    /// Creates a thread if jobs could use one, up to the maximum. Fails if no thread exists and the system refuses one.
     fn provide(&self) -> Result<(), NoThread> {
         if self.0.scheduler.lacks_thread() { self.create() } else { Ok(()) }
     }
@@ -191,7 +194,7 @@ impl Shared {
         }
     }
 
-    /// Waits for work. Returns none if the thread must end.
+    /// Waits for work. Returns `None` if the thread must end.
     fn next(&self) -> Option<Work> {
         let mut state = self.state.lock();
         loop {

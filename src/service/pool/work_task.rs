@@ -17,12 +17,13 @@ pub(crate) struct WorkTask<W> {
     pub(crate) submitted: Instant,
     pub(crate) cancellation: Cancellation,
     pub(crate) metrics: Metrics,
-    /// Released after the last run.
+    /// The place of the work in the pool, released after the last run.
     pub(crate) admission: AdmissionPermit,
 }
 
 impl<T, W: Fn(Control<'_>) -> T> WorkTask<W> {
-    /// Runs the work under a permit. Returns the trial as the error if the work was stopped and must start anew.
+    /// Runs the work under a permit. Returns the trial as the error if the work was stopped after its trial and must
+    /// start again.
     pub(crate) fn run(&self, permit: RunPermit) -> Result<T, Trial> {
         if !permit.is_long() {
             self.metrics.waited(self.submitted.elapsed());
@@ -40,7 +41,7 @@ impl<T, W: Fn(Control<'_>) -> T> WorkTask<W> {
     }
 }
 
-/// Span and trace of the caller that started the search. Joined callers share them.
+/// Span and trace of the caller that started a job. Callers that join the job's search share them.
 #[derive(Clone)]
 pub(crate) struct CallerContext {
     span: Span,

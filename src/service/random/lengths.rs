@@ -1,8 +1,9 @@
 //! Boards of more than 9 cells whose optimal length is in a range.
 //!
-//! Common lengths use rejection sampling: uniform draws until a board has such a length. A draw is rejected by parity,
-//! by linear conflict, by the patterns, or by a search whose depth limit is the end of the range. Other lengths, up to
-//! 20, use random walks of the length, until a search proves that one has no shorter solution.
+//! Common lengths use rejection sampling: boards are drawn uniformly until one has a length in the range. A draw is
+//! rejected by parity, by linear conflict, by the patterns, or by a search whose depth limit is the end of the range.
+//! Other lengths, up to 20, use random walks of so many moves, until a search proves that the board at the end of a
+//! walk has no shorter solution.
 
 use std::ops::RangeInclusive;
 use std::sync::atomic::Ordering;
@@ -20,10 +21,11 @@ use crate::service::job::ServiceError;
 /// Greatest length for random walks.
 const MAX_WALK: u32 = 20;
 
-/// Most draws for an accepted board, on average. Most draws are rejected in microseconds.
+/// Greatest expected number of draws for an accepted board. Nearly all draws are rejected in microseconds.
 const MAX_DRAWS: f64 = 20_000.0;
 
-/// Most draws within the end of the range for an accepted board, on average. Each may take a whole search.
+/// Greatest expected number of drawn boards with a length up to the end of the range, for an accepted board. Each of
+/// these boards may take a whole search.
 const MAX_SEARCHES: f64 = 600.0;
 
 /// Reason why no board can be drawn.
@@ -31,13 +33,14 @@ const MAX_SEARCHES: f64 = 600.0;
 pub enum DrawError {
     /// Boards of this size are too large to prove optimal lengths.
     LengthsUnknown(Size),
-    /// No board has an optimal length in the range; holds the greatest one.
+    /// No board has an optimal length in the range; holds the greatest optimal length of all boards.
     NoSuchLength(u32),
     /// Boards of these lengths are too rare to find them; holds the lengths that can be drawn.
     TooRare(Vec<RangeInclusive<u32>>),
     /// The number of boards at each length is unknown for this shape and goal.
     PercentilesUnknown,
-    /// No length has a percentile in the range; holds the least greater one, or the greatest of all.
+    /// No length has a percentile in the range; holds the least percentile above the range, or the greatest of all if
+    /// there is none.
     NoSuchPercentile(f64),
     /// The time ended before a board was found.
     TimeUp,
@@ -52,7 +55,8 @@ pub enum DrawError {
 pub(crate) enum Method {
     /// Uniform draws; boards outside the range are rejected.
     Rejection,
-    /// Walks, with the share of each length in the distribution, if known.
+    /// Random walks. Each number of moves is as likely as a board of that length, if the distribution of lengths is
+    /// known; otherwise all numbers of moves are equally likely.
     Walks,
 }
 
@@ -85,7 +89,7 @@ impl<'a> LengthDraw<'a> {
         self.method == Method::Rejection
     }
 
-    /// Draws a board, and returns its optimal length. Fails once the time ends or a cancel flag is raised.
+    /// Draws a board, and returns it with its optimal length. Fails once the time ends or a cancel flag is raised.
     pub(crate) fn draw(&self, random: &mut impl RandomSource) -> Result<(Board, u32), DrawError> {
         loop {
             self.check()?;
@@ -102,7 +106,7 @@ impl<'a> LengthDraw<'a> {
         }
     }
 
-    /// A random length in the range: by the number of boards if known, otherwise uniform.
+    /// A random length in the range: weighted by the number of boards of each length if known, otherwise uniform.
     fn walk_length(&self, random: &mut impl RandomSource) -> u32 {
         let boards = |length: u32| {
             let distribution = Distribution::stored(self.goal.size(), self.goal.blank());
@@ -118,7 +122,7 @@ impl<'a> LengthDraw<'a> {
         *self.lengths.end()
     }
 
-    /// The optimal length of a board, if it lies in a range.
+    /// The optimal length of a board; `None` if it lies outside a range.
     fn length_within(&self, board: &Board, lengths: &RangeInclusive<u32>) -> Result<Option<u32>, DrawError> {
         // A move moves the blank by one cell, so all lengths have the parity of the blank's distance.
         let parity = self.goal.size().distance(board.blank(), self.goal.blank()) % 2;
@@ -126,7 +130,7 @@ impl<'a> LengthDraw<'a> {
             return Ok(None);
         }
         let puzzle = Puzzle::try_new(*board, self.goal).expect("a drawn board can reach its goal");
-        // A pattern look-up takes twenty times as long.
+        // This bound is checked first, because a pattern look-up takes twenty times as long.
         if lower_bound(&puzzle) > *lengths.end() {
             return Ok(None);
         }
@@ -141,7 +145,7 @@ impl<'a> LengthDraw<'a> {
         Ok(length.filter(|length| lengths.contains(length)))
     }
 
-    /// The optimal length of a job's board, if it lies within the job's depth limit.
+    /// The optimal length of a job's board; `None` if it exceeds the job's depth limit.
     fn optimal_length(&self, job: &SearchRequest) -> Result<Option<u32>, DrawError> {
         let report =
             solve_with(job, self.tables, self.context).map_err(ServiceError::from).map_err(DrawError::Failed)?;
@@ -167,7 +171,8 @@ pub(crate) fn proof(puzzle: Puzzle, most: u32) -> SearchRequest {
     SearchRequest::new(puzzle, plan, limits)
 }
 
-/// Checks the clock and the cancel flags. Fails if the deadline has passed or a flag is raised.
+/// Checks the cancel flags and the clock, and pauses for more important work. Fails if a flag is raised or the deadline
+/// has passed.
 pub(crate) fn check(context: &Control<'_>) -> Result<(), DrawError> {
     if context.cancel.iter().any(|flag| flag.load(Ordering::Relaxed)) {
         return Err(DrawError::Cancelled);

@@ -14,7 +14,7 @@ use super::Tables;
 /// Builds the tables needed at start, then stronger patterns, then patterns for requested goals.
 pub(crate) struct BackgroundBuilder {
     pub(crate) tables: Arc<Tables>,
-    /// Set when the tables of the tier `ready` are built.
+    /// Set once the tables of the weaker tier of `ready` and `tier` are built.
     pub(crate) is_ready: Arc<AtomicBool>,
     pub(crate) ready: Tier,
     /// Strongest tier to build.
@@ -22,7 +22,8 @@ pub(crate) struct BackgroundBuilder {
 }
 
 impl BackgroundBuilder {
-    /// Runs until the last user drops the tables.
+    /// Builds tables, and returns when the last user drops them. With a `tier` below [`Tier::Standard`], returns after
+    /// the builds at start, because there are no requests.
     pub(crate) fn run(self) {
         let Self { tables, is_ready, ready, tier } = self;
         let note_built = |built| {
@@ -31,7 +32,7 @@ impl BackgroundBuilder {
             }
         };
         tables.set_strongest(tier);
-        // Registered first, so that no request is missed during the builds.
+        // The channel is registered first, so that no request is missed during the builds.
         let requests = (tier >= Tier::Standard).then(|| {
             let (sender, requests) = channel();
             tables.set_background_builder(sender);
@@ -40,7 +41,7 @@ impl BackgroundBuilder {
         tables.build_for_start();
         note_built(Tier::Small);
         log(&tables, "tables are ready");
-        // Built before the priority falls, because searches wait for it.
+        // The move automaton is built before the priority falls, because searches wait for it.
         MoveAutomaton::get();
         lower_thread_priority();
         for tier in [Tier::Standard, Tier::Large].into_iter().filter(|wanted| *wanted <= tier) {
@@ -54,7 +55,7 @@ impl BackgroundBuilder {
         }
         tables.build_distances();
         release_freed_memory();
-        // The tables own the sending end of the channel, so this thread must not keep them alive.
+        // The tables own the sending end of the channel, so this thread must not keep the tables alive.
         let weak = Arc::downgrade(&tables);
         drop(tables);
         for class in requests.into_iter().flatten() {
@@ -74,7 +75,7 @@ fn log(tables: &Tables, what: &'static str) {
 /// Lowers the priority of this thread, and of the threads that it starts, in favor of searches and connections.
 ///
 /// At this niceness, a waking search or connection preempts the thread, which still gets a quarter of a core beside a
-/// busy one.
+/// busy thread of normal priority.
 pub(crate) fn lower_thread_priority() {
     const NICENESS: i32 = 5;
     // Only Linux has a niceness for each thread; elsewhere it would apply to the process.

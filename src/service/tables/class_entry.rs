@@ -16,18 +16,20 @@ use super::table_memory::MemoryNeed;
 pub(crate) struct ClassEntry {
     pub(crate) class: GoalClass,
     pub(crate) loaded: RwLock<Option<Arc<PatternTables>>>,
-    /// When the tables were loaded.
+    /// Time at which the tables were last loaded or evicted; at first, the creation of the entry.
     loaded_at: Mutex<Instant>,
     /// Held while small tables are built.
     pub(crate) building: Mutex<()>,
-    /// True while a thread builds the first tables; `changed` wakes the callers that wait for them.
+    /// True while a thread builds the first tables. `changed` wakes the callers that wait for the tables.
     pub(crate) is_building: AtomicBool,
     pub(crate) changed: Notify,
-    /// Last use, by the cache's use counter and in seconds since its creation.
+    /// Last use, as a value of the cache's use counter; zero before the first use.
     pub(crate) last_used: AtomicU64,
+    /// Last use, in seconds since the creation of the cache.
     pub(crate) last_used_second: AtomicU64,
-    /// Second of the last upgrade request plus one; zero before the first.
+    /// Second of the last upgrade request, since the creation of the cache, plus one; zero before the first request.
     pub(crate) requested_at: AtomicU64,
+    /// True if the class has stronger tables than the small ones.
     pub(crate) has_better: bool,
     /// True while an upgrade request is pending.
     pub(crate) is_upgrade_pending: AtomicBool,
@@ -35,7 +37,7 @@ pub(crate) struct ClassEntry {
     pub(crate) waiting: AtomicUsize,
     /// Memory of the small tables.
     small_need: OnceLock<MemoryNeed>,
-    /// The reason why the last build of small tables did not begin.
+    /// The reason why the last build of small tables did not begin; `None` if it began.
     pub(crate) shortage: Mutex<Option<TableShortage>>,
     /// True once tables have led to a wrong solution.
     pub(crate) was_wrong: AtomicBool,
@@ -53,7 +55,7 @@ pub(crate) enum TableShortage {
 }
 
 impl ClassEntry {
-    /// A class without tables.
+    /// Creates an entry without tables.
     pub(crate) fn new(class: GoalClass) -> Self {
         Self {
             class,
@@ -99,7 +101,7 @@ impl ClassEntry {
     }
 }
 
-/// Counts a caller that waits for small tables.
+/// Counts a caller that waits for small tables, until the guard is dropped.
 pub(crate) struct WaitGuard<'a>(pub(crate) &'a ClassEntry);
 
 impl<'a> WaitGuard<'a> {
@@ -115,7 +117,8 @@ impl Drop for WaitGuard<'_> {
     }
 }
 
-/// Marks a running first build; wakes the waiting callers when dropped, even after a failure.
+/// Guard of a running first build. Dropping the guard, even after a failure, marks the build as ended and wakes the
+/// waiting callers.
 pub(crate) struct FirstBuildGuard<'a>(pub(crate) &'a ClassEntry);
 
 impl Drop for FirstBuildGuard<'_> {
@@ -125,7 +128,8 @@ impl Drop for FirstBuildGuard<'_> {
     }
 }
 
-/// Marks a pending upgrade; wakes the waiting callers when dropped, even after a failure.
+/// Guard of a pending upgrade. Dropping the guard, even after a failure, marks the upgrade as ended and wakes the
+/// waiting callers.
 pub(crate) struct UpgradeGuard<'a>(pub(crate) &'a ClassEntry);
 
 impl Drop for UpgradeGuard<'_> {
@@ -135,7 +139,7 @@ impl Drop for UpgradeGuard<'_> {
     }
 }
 
-/// True for the most requested class. Its tables are built at start and never evicted.
+/// True for the most requested class, whose tables are built at start and never evicted.
 pub(crate) fn is_pinned(class: GoalClass) -> bool {
     class == GoalClass::corner_of_4x4()
 }

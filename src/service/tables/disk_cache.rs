@@ -1,7 +1,8 @@
 //! Files of pattern tables, kept between runs.
 //!
-//! A file consists of a header that describes its content, and the tables. It is written under a lock to a temporary
-//! file, then renamed. A killed process leaves at worst a temporary file, which the next write replaces.
+//! A file consists of a header that describes its content, and the tables. The content is written under a lock to a
+//! temporary file, which is then renamed. A killed process leaves at worst a temporary file, which the next write
+//! replaces.
 //!
 //! Tables depend only on their class and tier, so the program knows the SHA-256 of each valid file. The cache accepts
 //! no other file, so searches need not check tables.
@@ -13,7 +14,7 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 use taquin_solver::heuristic::{Geometry, GoalClass, HugeVec, Partition, PatternTable, Patterns, Tier};
 
-/// A directory of table files, named by class and numbers of tiles.
+/// A directory of table files, whose names have the class and the number of tiles in each pattern.
 #[derive(Clone, Debug)]
 pub(crate) struct DiskCache {
     directory: PathBuf,
@@ -50,7 +51,7 @@ impl From<io::Error> for ReadError {
 const MAGIC: &[u8; 8] = b"taquin\0\x03";
 /// Class, tier and SHA-256 of each valid file, one per line. A test writes them.
 const DIGESTS: &str = include_str!("digests.txt");
-/// Words converted at a time.
+/// Number of 64-bit words that are converted at a time.
 const CHUNK: usize = 8192;
 
 /// The SHA-256 of the valid file of a class and tier, in hexadecimal; `None` for tables that are never stored.
@@ -93,8 +94,8 @@ impl DiskCache {
         self.directory.join(format!("{}x{}-{goal_blank}-{}.tables", size.rows(), size.cols(), sizes.join("-")))
     }
 
-    /// Reads the tables of a choice of patterns from a file with this digest. The file omits tables that
-    /// [share](Partition::assemble) another one.
+    /// Reads the tables of a choice of patterns from their file, and rejects a file without this digest. The file has
+    /// no tables for patterns that share the table of another pattern.
     pub(crate) fn read(
         &self,
         class: GoalClass,
@@ -165,7 +166,7 @@ impl DiskCache {
 }
 
 fn write_to(path: &Path, header: &[u8], tables: &[&PatternTable]) -> io::Result<()> {
-    // Removes the file first, so that it never writes to another process's file.
+    // The file is removed first, so that nothing is written to a file that another process has open.
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
@@ -188,7 +189,7 @@ fn write_content(file: &mut impl Write, header: &[u8], tables: &[&PatternTable])
     Ok(())
 }
 
-/// A file that hashes all bytes read.
+/// A file, and the hash of all bytes that are read from it.
 struct Hashing<F> {
     file: F,
     hash: Sha256,
@@ -285,7 +286,7 @@ mod tests {
         let class = GoalClass::corner_of_4x4();
         let patterns = |rows: [&[u8]; 5]| rows.map(<[u8]>::to_vec).to_vec();
         let rows = patterns([&[1, 2, 3], &[4, 5, 6, 7], &[8, 9, 10, 11], &[12, 13], &[14, 15]]);
-        // The same, reflected, so it has no table of its own.
+        // The same patterns, reflected, so they have no tables of their own.
         let cols = patterns([&[4, 8, 12], &[1, 5, 9, 13], &[2, 6, 10, 14], &[3, 7], &[11, 15]]);
         let (one, two) = (vec![rows.clone()], vec![rows, cols]);
         let directory = std::env::temp_dir().join(format!("taquin-cache-{:016x}", getrandom::u64().unwrap()));
@@ -293,7 +294,7 @@ mod tests {
         let partitions = Partition::build(class, &one);
         cache.write(&partitions).unwrap();
         let tables = cache.read(class, &two, &digest(&partitions)).unwrap();
-        // The last pattern is the one before it with the columns flipped.
+        // The last of the five patterns is the one before it with the columns flipped, so they share a table.
         assert_eq!(tables.len(), 4);
         assert_eq!(Partition::assemble(class, &two, tables).len(), 2);
         fs::remove_dir_all(directory).unwrap();

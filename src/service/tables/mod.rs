@@ -29,7 +29,7 @@ pub(crate) use pattern_cache::MIN_STAY;
 pub struct Tables {
     small: SmallTables,
     patterns: Arc<PatternCache>,
-    /// The strongest patterns to build.
+    /// The strongest tier of patterns to build; empty until [`set_strongest`](Self::set_strongest).
     strongest: OnceLock<Tier>,
 }
 
@@ -42,7 +42,7 @@ pub struct TableEntry {
     pub size: String,
     /// Memory in bytes.
     pub bytes: usize,
-    /// Time to build the table, or to read it from a file; unknown for stages, which searches build gradually.
+    /// Time to build the table, or to read it from a file; `None` for stages, which searches build gradually.
     pub build_time: Option<Duration>,
 }
 
@@ -53,8 +53,8 @@ impl Default for Tables {
 }
 
 impl Tables {
-    /// Creates an empty set. `memory` bounds the tables built on first use, in bytes; `cache` is a directory for large
-    /// ones, kept between runs.
+    /// Creates an empty set. `memory` is the limit for tables built on first use, in bytes. `cache` is the directory of
+    /// the files in which the stronger pattern tables are kept between runs; `None` for no files.
     pub fn new(memory: u64, cache: Option<PathBuf>) -> Self {
         Self {
             small: SmallTables::new(),
@@ -80,10 +80,10 @@ impl Tables {
     }
 
     /// Returns the strongest loaded patterns without blocking the thread; see [`patterns`](TableSource::patterns). If
-    /// other tables leave no memory, waits for memory if `waits_for_memory`.
+    /// other tables leave no memory, waits for memory if `waits_for_memory`, and fails otherwise.
     ///
     /// # Errors
-    /// If the patterns would exceed the memory for tables.
+    /// See [`TableShortage`].
     pub(crate) async fn ready_patterns(
         &self,
         size: Size,
@@ -93,7 +93,8 @@ impl Tables {
         self.patterns.get_async(size, goal_blank, waits_for_memory).await
     }
 
-    /// True if patterns of this size and goal wait for memory.
+    /// True if the patterns of this size and goal are not loaded, because other tables used the memory at the last
+    /// attempt.
     pub(crate) fn are_short_of_memory(&self, size: Size, goal_blank: Cell) -> bool {
         self.patterns.is_short_of_memory(size, goal_blank)
     }
@@ -108,8 +109,8 @@ impl Tables {
         self.patterns.stronger(loaded).await
     }
 
-    /// Builds the patterns of a tier for a class, unless it has equally strong ones. Also builds the move automaton of
-    /// their searches.
+    /// Builds the patterns of a tier for a class, or reads them from their file, unless the class has patterns at least
+    /// as strong. Also builds the move automaton, which searches with these patterns use.
     pub fn improve(&self, class: GoalClass, tier: Tier) {
         std::thread::scope(|scope| {
             // If no thread can be created, the background builder or the first search builds the automaton.
@@ -118,18 +119,18 @@ impl Tables {
         });
     }
 
-    /// Builds stronger patterns in the background, if the class is still loaded and memory allows it. Returns true if
-    /// it built any.
+    /// Builds stronger patterns of a class with one thread, or reads them from their file, if the class is still loaded
+    /// and memory allows it. Returns true if there are new patterns. The background builder makes this call.
     pub(crate) fn improve_later(&self, class: GoalClass) -> bool {
         self.patterns.improve_later(class, Tier::Standard)
     }
 
-    /// Sets the strongest patterns to build.
+    /// Sets the strongest tier of patterns to build. Only the first call counts.
     pub(crate) fn set_strongest(&self, tier: Tier) {
         let _ = self.strongest.set(tier);
     }
 
-    /// Registers the background builder, which receives classes that have stronger patterns.
+    /// Registers the channel to the background builder. Classes that have stronger patterns are sent to it.
     pub(crate) fn set_background_builder(&self, builder: Sender<GoalClass>) {
         self.patterns.set_background_builder(builder);
     }
@@ -209,7 +210,7 @@ impl TableSource for Tables {
         self.patterns.get(class)
     }
 
-    /// Does not mark the patterns as used.
+    /// Returns the loaded patterns of a class, without marking them as used.
     fn loaded_patterns(&self, class: GoalClass) -> Option<Arc<PatternTables>> {
         self.patterns.loaded().find(|loaded| loaded.class() == class)
     }

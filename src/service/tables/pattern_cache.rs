@@ -20,10 +20,11 @@ use super::table_memory::{MemoryNeed, TableMemory, TableReservation, within};
 
 /// The loaded pattern tables of each goal class.
 ///
-/// Small tables are built once, on first use; concurrent callers wait. Stronger tables replace them later, and running
-/// searches keep their tables. Evicted tables count until the last such search ends. A build first evicts the least
-/// recently used classes until it fits. Stronger tables never evict recently used ones. The first tables of a large
-/// board may evict any that have been loaded for a while, so that classes take turns.
+/// Small tables are built once, on first use, while concurrent callers wait. Stronger tables replace them later.
+/// Running searches keep their tables, and the memory of evicted tables counts until the last search with them ends. A
+/// build first evicts the least recently used classes until the new tables fit. Stronger tables never evict recently
+/// used classes. The first tables of a large board may evict any class that has been loaded for [`MIN_STAY`], so that
+/// classes take turns.
 #[derive(Debug)]
 pub(crate) struct PatternCache {
     entries: Vec<ClassEntry>,
@@ -31,31 +32,32 @@ pub(crate) struct PatternCache {
     memory: Arc<TableMemory>,
     /// Classes of large boards that wait for memory, in order of arrival.
     line: Mutex<Vec<GoalClass>>,
-    /// Table files, kept between runs, if a directory is set.
+    /// Table files, which are kept between runs; `None` if no directory is set.
     cache: Option<DiskCache>,
     /// Tables whose file was rejected and cannot be replaced. The file is not read again.
     refused: Mutex<Vec<(GoalClass, Tier)>>,
-    /// Counts uses of all classes.
+    /// Number of uses of all classes so far.
     clock: AtomicU64,
-    /// Channel to the background builder.
+    /// Channel to the background builder, once it is registered.
     builder: OnceLock<Mutex<Sender<GoalClass>>>,
     /// Held while tables are replaced or evicted.
     changing: Mutex<()>,
-    /// Held while tables of large boards are built.
+    /// Held by the thread that builds first tables, and by the background builder while it builds tables of a large
+    /// board.
     building: Mutex<()>,
-    /// Holds the permit of the thread that builds first tables, of which there is one at a time.
+    /// The one permit to build first tables. The building thread holds it, so there is one such thread at a time.
     builder_turn: Arc<Semaphore>,
     started: Instant,
 }
 
-/// Time after loading during which the first tables of a large board do not evict a class. So classes that together
-/// exceed the memory take turns.
+/// Time after loading during which a class is not evicted for the first tables of a large board. So classes that
+/// together exceed the memory take turns.
 pub(crate) const MIN_STAY: Duration = Duration::from_secs(10);
-/// Pause between attempts to begin a build that waits for memory.
+/// Longest pause between attempts to begin a build that waits for memory. A release of memory ends the pause.
 const RETRY: Duration = Duration::from_secs(1);
 
-/// Seconds after the last use during which stronger tables of another class do not evict a class. Also the minimum
-/// interval between upgrade requests of a class.
+/// Seconds after its last use during which a class is not evicted for stronger tables of another class. Also the
+/// minimum number of seconds between upgrade requests of a class.
 const UPGRADE_KEEP_SECONDS: u64 = 600;
 
 impl PatternCache {
@@ -75,12 +77,13 @@ impl PatternCache {
         }
     }
 
-    /// Registers the background builder. From then on it receives each used class that has stronger tables.
+    /// Registers the channel to the background builder. From then on, each used class that has stronger tables is sent
+    /// to it.
     pub(crate) fn set_background_builder(&self, builder: Sender<GoalClass>) {
         let _ = self.builder.set(Mutex::new(builder));
     }
 
-    /// Returns the strongest loaded tables of a class; builds small ones if there are none.
+    /// Returns the strongest loaded tables of a class. If there are none, builds small ones on this thread.
     pub(crate) fn get(&self, class: GoalClass) -> Arc<PatternTables> {
         let entry = self.entry(class);
         self.mark_used(entry);
@@ -94,12 +97,12 @@ impl PatternCache {
     }
 
     /// Returns the strongest loaded tables without blocking the caller's thread. If there are none, a new thread builds
-    /// small ones while a caller waits; a started build is always completed. If other tables leave no memory, waits for
-    /// memory if `waits_for_memory`.
+    /// small ones, if a caller still waits when the build begins. A build that has begun is always completed. If other
+    /// tables leave no memory, waits for memory if `waits_for_memory`, and fails otherwise.
     ///
     /// # Errors
-    /// If the tables of a large board exceed the memory for tables, or the memory left at present; or if the system
-    /// refuses a thread.
+    /// [`TableShortage`]: the tables of a large board exceed the memory for all tables, other tables use the memory at
+    /// present and the call does not wait, or the system refuses a thread.
     pub(crate) async fn get_async(
         self: &Arc<Self>,
         size: Size,
@@ -132,13 +135,13 @@ impl PatternCache {
         }
     }
 
-    /// True if the last build of a class waits for memory.
+    /// True if a class has no tables, because other tables used the memory at the last attempt to build its tables.
     pub(crate) fn is_short_of_memory(&self, size: Size, goal_blank: Cell) -> bool {
         let entry = self.entry(GoalClass::of(size, goal_blank));
         entry.loaded().is_none() && *entry.shortage.lock() == Some(TableShortage::Passing)
     }
 
-    /// Builds the small tables of a class, even beyond the memory limit.
+    /// Builds the small tables of a class on all cores, even beyond the memory limit.
     fn small_at_once(&self, entry: &ClassEntry) -> Arc<PatternTables> {
         let bytes = if is_pinned(entry.class) { 0 } else { entry.small_need().tables };
         let changing = self.changing.lock();
@@ -148,7 +151,8 @@ impl PatternCache {
         self.small(entry, threads(), memory)
     }
 
-    /// Waits until a pending upgrade of these tables is built or dropped. Returns the strongest tables.
+    /// Waits until a pending upgrade of the class of `loaded` is built or dropped. Returns the strongest loaded tables
+    /// of the class, or `loaded` if there are none.
     pub(crate) async fn stronger(&self, loaded: Arc<PatternTables>) -> Arc<PatternTables> {
         let entry = self.entry(loaded.class());
         loop {
@@ -162,7 +166,8 @@ impl PatternCache {
         }
     }
 
-    /// Builds the small tables of a class on a new thread, unless another thread does.
+    /// Starts a thread that builds the small tables of a class, unless another thread is building them. The thread
+    /// keeps `turn` until it ends.
     fn begin_first_build(
         self: &Arc<Self>,
         entry: &ClassEntry,
@@ -199,11 +204,12 @@ impl PatternCache {
 
     /// Reserves memory for the small tables of a class, evicting other tables if necessary. Returns the reservation,
     /// and the number of threads for the build. A large board does not evict recently loaded tables; a small one does
-    /// not evict recently loaded tables in use. Small boards are served even with hardly any memory for tables.
+    /// not evict recently loaded tables in use. A small board gets its tables even if they exceed all memory for
+    /// tables.
     fn memory_for_first(&self, entry: &ClassEntry) -> Result<(TableReservation, usize), TableShortage> {
         let is_large = entry.class.has_large_boards();
         let MemoryNeed { tables, to_build } = entry.small_need();
-        // A build for a large board takes seconds: one core is left to searches.
+        // A build for a large board takes seconds, so one core is left to searches.
         let most = if is_large { (threads() - 1).max(1) } else { threads() } as u64;
         if tables + to_build > self.memory.capacity() {
             let bytes = tables + to_build;
@@ -249,7 +255,7 @@ impl PatternCache {
         loaded
     }
 
-    /// Builds the small tables of a class in reserved memory, unless they are loaded.
+    /// Builds the small tables of a class in reserved memory, unless the class has tables.
     fn small(&self, entry: &ClassEntry, threads: usize, memory: TableReservation) -> Arc<PatternTables> {
         let _building = entry.building.lock();
         entry.loaded().unwrap_or_else(|| {
@@ -261,7 +267,8 @@ impl PatternCache {
         })
     }
 
-    /// Drops tables that led to a wrong solution, once per class: the cause is a bug or damaged memory.
+    /// Drops tables that led to a wrong solution, so that they are built anew. The tables of each class are dropped
+    /// only once, because new tables mend damaged memory, but no bug.
     pub(crate) fn drop_wrong(&self, wrong: &Arc<PatternTables>) {
         let entry = self.entry(wrong.class());
         if entry.was_wrong.swap(true, Ordering::Relaxed) {
@@ -297,14 +304,15 @@ impl PatternCache {
         self.started.elapsed().as_secs()
     }
 
-    /// Builds the tables of a tier on all cores, unless the class lacks the tier or has equally strong tables.
+    /// Builds the tables of a tier on all cores, or reads them from their file, even beyond the memory limit. Does
+    /// nothing if the class lacks the tier, or has tables at least as strong.
     pub(crate) fn improve(&self, class: GoalClass, tier: Tier) {
         let need = MemoryNeed::of(class, tier).filter(|_| !is_pinned(class));
         self.improve_on(threads(), class, tier, need.map(|need| self.memory.count(need.tables)));
     }
 
-    /// Builds stronger tables on one thread, if the class is still loaded and all recently used tables fit beside them.
-    /// Returns true if it built any.
+    /// Builds stronger tables on one thread, or reads them from their file, if the class is still loaded and all
+    /// recently used tables fit beside them. Returns true if there are new tables.
     pub(crate) fn improve_later(&self, class: GoalClass, tier: Tier) -> bool {
         let entry = self.entry(class);
         let _guard = UpgradeGuard(entry);
@@ -314,8 +322,9 @@ impl PatternCache {
         entry.loaded().is_some() && self.improve_on(1, class, tier, memory)
     }
 
-    /// Reserves memory for stronger tables, if there is enough beside all recently used tables. For small boards, the
-    /// build uses the memory of the build at start.
+    /// Reserves memory for stronger tables, if there is enough beside all recently used tables; otherwise returns
+    /// `None`. The pinned class needs no reservation, so the result is `Some(None)`. For small boards, the reservation
+    /// does not include the memory of the build itself, which is the memory of the build at start.
     fn memory_to_improve(&self, entry: &ClassEntry, tier: Tier) -> Option<Option<TableReservation>> {
         if is_pinned(entry.class) {
             return Some(None);
@@ -336,7 +345,7 @@ impl PatternCache {
         tables.inspect(|tables| self.load(entry, tables)).is_some()
     }
 
-    /// Reads tables from their file, or builds them and writes the file.
+    /// Reads tables from their file, or builds them and writes the file. Returns `None` if the class lacks the tier.
     fn read_or_build(
         &self,
         threads: usize,
@@ -377,7 +386,8 @@ impl PatternCache {
         self.entries.iter().find(|entry| entry.class == class).expect("every class has an entry")
     }
 
-    /// Replaces weaker tables.
+    /// Puts tables into the entry of their class, unless the entry has tables at least as strong, and wakes the callers
+    /// that wait.
     fn load(&self, entry: &ClassEntry, tables: &Arc<PatternTables>) {
         let _changing = self.changing.lock();
         if entry.loaded().is_none_or(|loaded| loaded.tier() < tables.tier()) {
@@ -386,8 +396,9 @@ impl PatternCache {
         }
     }
 
-    /// Evicts classes until `bytes` bytes are free, now or once the searches with evicted tables end. Unused classes go
-    /// first, then the least recently used. The pinned class and the classes of `keep` stay.
+    /// Evicts classes until `bytes` bytes are free, now or once the searches with evicted tables end. Classes that no
+    /// search uses go first, and within each of the two groups the least recently used class. The pinned class stays,
+    /// and so do the classes for which `keep` is true.
     fn evict_for(&self, bytes: u64, keep: impl Fn(&ClassEntry, &Arc<PatternTables>) -> bool) {
         let loaded = |entry: &ClassEntry| entry.loaded.read().as_ref().map(|loaded| loaded.bytes() as u64);
         let all = || self.entries.iter().filter(|entry| !is_pinned(entry.class));
@@ -476,7 +487,8 @@ mod tests {
         assert_eq!(cache.used_memory(), bytes[0] + bytes[1]);
         drop(used);
         assert_eq!(cache.used_memory(), bytes[1]);
-        // Stronger tables do not fit, whether or not this one is evicted, while it is used.
+        // While the tables of a class are in use, stronger tables of another class do not fit, even if the first class
+        // is evicted.
         assert!(!cache.improve_later(GoalClass::of(size(4, 4), 1), Tier::Standard));
         drop(other);
     }
@@ -498,7 +510,7 @@ mod tests {
         assert!(cache.is_short_of_memory(second.size, second.goal_blank));
         assert!(is_loaded(&cache, first.size), "tables stay for a while");
         drop(first_ones);
-        // Requests keep using the first class, at any rate.
+        // Meanwhile, requests use the first class again and again.
         let is_over = Arc::new(AtomicBool::new(false));
         let users = tokio::spawn({
             let (cache, is_over) = (Arc::clone(&cache), Arc::clone(&is_over));
@@ -568,7 +580,7 @@ mod tests {
         };
         improve_anew();
         assert_eq!(std::fs::read(&file).unwrap(), b"damaged");
-        // A second look would see that there is no file any more, and write one.
+        // A second read would find no file, and write one.
         std::fs::remove_file(&file).unwrap();
         std::fs::remove_dir(&lock).unwrap();
         improve_anew();

@@ -8,7 +8,7 @@ use taquin_solver::tables::PatternTables;
 use tokio::sync::Notify;
 use tokio::sync::futures::Notified;
 
-/// Memory of the tables of a tier.
+/// Memory that the tables of a class and tier need, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MemoryNeed {
     pub(crate) tables: u64,
@@ -26,7 +26,8 @@ impl MemoryNeed {
     }
 }
 
-/// Shrinks a reservation to the tables' size, and keeps it until their last search ends.
+/// Shrinks a reservation to the size of the tables, and ties it to them, so that the memory is released when their last
+/// search ends.
 pub(crate) fn within(memory: Option<TableReservation>, tables: PatternTables) -> Arc<PatternTables> {
     Arc::new(match memory {
         Some(mut memory) => {
@@ -45,7 +46,7 @@ pub(crate) struct TableMemory {
     freed: Notify,
 }
 
-/// Memory of some tables. Dropping releases it.
+/// Memory reserved for some tables. Dropping the reservation releases the memory.
 #[derive(Debug)]
 pub(crate) struct TableReservation {
     memory: Arc<TableMemory>,
@@ -81,13 +82,13 @@ impl TableMemory {
         })
     }
 
-    /// Counts memory, even beyond the limit.
+    /// Reserves memory, even beyond the limit.
     pub(crate) fn count(self: &Arc<Self>, bytes: u64) -> TableReservation {
         *self.lock() += bytes;
         TableReservation { memory: Arc::clone(self), bytes }
     }
 
-    /// Completes at the next release of memory after this call.
+    /// Returns a future that completes at the next release of memory after this call.
     pub(crate) fn freed(&self) -> Notified<'_> {
         self.freed.notified()
     }

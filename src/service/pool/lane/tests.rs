@@ -8,7 +8,7 @@ use super::*;
 use crate::service::metrics::BoardCounts;
 use crate::service::settings::{BulkSettings, SearchMemory, ServiceSettings};
 
-/// Bulk work whose slices are a function of the test.
+/// Bulk work whose slices run a function of the test.
 struct TestWork {
     slice: TestSlice,
     aborted: Mutex<Vec<ServiceError>>,
@@ -37,7 +37,7 @@ impl BulkWork for TestWork {
     }
 }
 
-/// Channels between a slice and the test. Senders and receivers of slices are shared.
+/// A channel between slices and the test. The ends are in mutexes, because slices run on several threads.
 fn channel<T>() -> (Mutex<mpsc::Sender<T>>, Mutex<mpsc::Receiver<T>>) {
     let (sender, receiver) = mpsc::channel();
     (Mutex::new(sender), Mutex::new(receiver))
@@ -56,7 +56,7 @@ fn endless() -> (Arc<TestWork>, Mutex<mpsc::Receiver<()>>) {
     (work, begins)
 }
 
-/// Waits until nothing runs. The test hangs if something stays.
+/// Waits until nothing runs. The test hangs if something goes on.
 async fn until_idle(pool: &Pool) {
     while pool.load() != Load::default() || pool.bulk_load().slices > 0 {
         tokio::task::yield_now().await;
@@ -71,7 +71,7 @@ async fn jobs_do_not_wait_for_the_end_of_a_slice() {
     begins.lock().recv().unwrap();
     assert_eq!(pool.load(), Load { busy: 1, bulk: 1, reserved: 1 << 20, ..Load::default() });
     for _ in 0..5 {
-        // There is one worker, and the slice has not ended: it gives the worker back, or the test hangs.
+        // The slice has the only worker, and has not ended. The slice yields the worker, or the test hangs.
         assert!(pool.run_work(Duration::from_secs(3600), 0, |_| ()).await.is_ok());
         assert!(pool.submit(easy()).await.unwrap().report.is_optimal());
     }
@@ -117,7 +117,7 @@ fn a_wake_during_a_slice_that_finds_nothing_is_not_lost() {
     let (begun, begins) = channel();
     let (go, goes) = channel();
     let work = TestWork::new(move |_: &SliceContext<'_>| {
-        // It has found nothing, but has not returned yet.
+        // The slice has found nothing, but has not returned yet.
         begun.lock().send(()).unwrap();
         goes.lock().recv().unwrap()
     });
@@ -127,7 +127,7 @@ fn a_wake_during_a_slice_that_finds_nothing_is_not_lost() {
         handle.wake();
         go.lock().send(SliceEnd::Idle).unwrap();
     }
-    // Or the test hangs.
+    // The last wake starts another slice, or the test hangs.
     begins.lock().recv().unwrap();
     go.lock().send(SliceEnd::Idle).unwrap();
     while pool.bulk_load().slices > 0 {
@@ -291,7 +291,7 @@ async fn jobs_and_slices_together_never_run_on_more_threads_than_workers() {
         let run = run.clone();
         move |context: &SliceContext<'_>| {
             while !context.is_cancelled() && !context.is_spent() {
-                // At the end it may run without a worker.
+                // A cancelled slice may go on without a worker.
                 assert!(run() < 2 || context.is_cancelled());
                 context.pause();
             }

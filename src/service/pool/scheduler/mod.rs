@@ -1,4 +1,4 @@
-//! Fair scheduling of searches: least service first.
+//! Fair scheduling of jobs: the job that has run for the least time goes first.
 
 mod state;
 #[cfg(test)]
@@ -19,58 +19,61 @@ pub(crate) use state::{Arrival, Trial};
 
 /// Assigns workers and memory to jobs.
 ///
-/// At most one job for each worker runs at a time. The *level* of a job is the time it has run so far, in powers of
-/// ten. A lower level goes first; within a level, the earlier job. Short searches finish soon, however many long ones
-/// there are (multilevel feedback queue: Corbató, Merwin Daggett & Daley 1962). A running search yields to jobs of a
-/// lower level after a minimum time slice. From time to time the oldest job runs first, which prevents starvation.
+/// At most one job for each worker runs at a time. The *level* of a job is a number that rises with the running time of
+/// the job, by one for each power of ten. Jobs of a lower level go first, and older jobs within a level. So short
+/// searches finish soon, however many long ones there are (multilevel feedback queue: Corbató, Merwin Daggett & Daley
+/// 1962). A running job yields to jobs of a lower level after a minimum time slice. From time to time the oldest job
+/// goes first, so that no job starves.
 ///
-/// A started job keeps its memory until it ends, so its maximum is reserved before the start. Light and small jobs may
-/// overtake larger ones meanwhile, and a part of the memory is reserved for each class.
+/// A started job keeps its memory until it ends, so the most memory that the job may need is reserved before the start.
+/// A part of the memory is for light jobs only, and another for light and small jobs only. So light and small jobs
+/// overtake larger ones that wait for memory.
 ///
-/// A started job also keeps its thread, so it starts only on an idle one. [`add_thread`](Self::add_thread) counts the
-/// existing threads; their number bounds the paused jobs. The first 50 ms of a job are its *trial*. If too many long
-/// jobs hold a thread by then, the job is stopped, and starts again when one of them ends (task assignment by guessing
-/// size: Harchol-Balter 2002). So a short job waits only for the trials before it, never for a long job. A long job
-/// waits, and loses 50 ms of work at most.
+/// A started job also keeps its thread, so a job starts only if a thread is idle. The number of threads, which
+/// [`add_thread`](Self::add_thread) raises, therefore limits the number of paused jobs. The first 50 ms of a job are
+/// its *trial*. If too many long jobs hold a thread by then, the job is stopped, and starts again from the beginning
+/// when one of them ends (task assignment by guessing size: Harchol-Balter 2002). So a short job waits only for the
+/// trials before it, never for a long job. A long job may wait, and loses little more than 50 ms of work.
 ///
-/// A slice of bulk work has the lowest level, and waits for a worker like a paused job. A slice yields at its next
-/// poll, without a minimum time slice, to every job and to the helpers of searches (docs/adr/0011).
+/// A slice of bulk work has the highest level, so it goes last. A slice waits for a worker like a paused job. A slice
+/// yields to every job, and to the helpers of searches, at its next poll, without a minimum time slice (docs/adr/0011).
 #[derive(Debug)]
 pub(crate) struct Scheduler {
     workers: usize,
     memory: SearchMemory,
     state: Mutex<PoolState>,
-    /// Lowest level that waits for a worker: of the jobs that could run now, or [`HELP`].
+    /// The lowest level that waits for a worker, as an atomic to read without the lock: the level of a job that could
+    /// run now, [`HELP`] while searches ask for help, or [`NO_LEVEL`].
     waiting: AtomicU8,
 }
 
 /// Workers and memory in use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Load {
-    /// Busy workers, including bulk work.
+    /// Number of busy workers: of jobs, of their helpers and of bulk work.
     pub busy: usize,
-    /// Busy workers of bulk work.
+    /// Number of workers that bulk work has.
     pub bulk: usize,
-    /// Jobs without a worker, started or not.
+    /// Number of jobs without a worker, started or not.
     pub waiting: usize,
-    /// Jobs that have started and not ended.
+    /// Number of jobs that have started and not ended.
     pub begun: usize,
-    /// Bytes reserved by begun jobs.
+    /// Memory reserved by started jobs, in bytes. The load of the pool also counts the memory of slices of bulk work.
     pub reserved: u64,
 }
 
-/// A queued job starts when it receives its permit.
+/// The state of the scheduler. Each queued job holds the sender of its permit, and starts when the permit is sent.
 type PoolState = SchedulerState<oneshot::Sender<RunPermit>>;
 
 impl Scheduler {
-    /// Creates a scheduler. It starts no job until it has a thread.
+    /// Creates a scheduler without threads. No job starts before a thread is added.
     pub(crate) fn new(workers: usize, memory: SearchMemory) -> Arc<Self> {
         let state = SchedulerState::new(workers, memory);
         Arc::new(Self { workers, memory, state: Mutex::new(state), waiting: AtomicU8::new(NO_LEVEL) })
     }
 
-    /// Blocks until a slice of bulk work has a worker. Returns none if `is_over` is true first;
-    /// [`wake_slices`](Self::wake_slices) makes the call check it.
+    /// Blocks until a slice of bulk work gets a worker, and returns its permit; `None` if `is_over` is true first. The
+    /// call checks `is_over` at its start and at each [`wake_slices`](Self::wake_slices).
     pub(crate) fn slice_permit(self: &Arc<Self>, is_over: &dyn Fn() -> bool) -> Option<RunPermit> {
         let number = self.lock().next_number();
         let time_left = || if is_over() { Duration::ZERO } else { Duration::MAX };
@@ -78,12 +81,12 @@ impl Scheduler {
         has_worker.then(|| RunPermit::new(self, number, 0, None, true))
     }
 
-    /// Wakes every waiting slice of bulk work so that it re-checks whether it is over.
+    /// Wakes every waiting slice of bulk work so that it checks again whether it is over.
     pub(crate) fn wake_slices(&self) {
         self.lock().wake_slices();
     }
 
-    /// Queues a job for a worker, a thread and memory.
+    /// Queues a job for a worker, a thread and memory. At most [`SearchMemory::shared`] bytes are reserved.
     pub(crate) fn enqueue(self: &Arc<Self>, need: Need, arrival: Arrival, cancellation: Cancellation) -> Turn {
         let bytes = need.bytes.min(self.memory.shared);
         let class = if need.is_light { 0 } else { 1 + usize::from(bytes > self.memory.small) };
@@ -141,20 +144,21 @@ impl Scheduler {
         self.lock().restarts()
     }
 
-    /// Wakes every paused job so that it re-checks its deadline and cancel flags.
+    /// Wakes every paused job and slice so that it checks its deadline and cancel flags again.
     pub(crate) fn wake_all(&self) {
         self.lock().paused.values().for_each(|job| job.thread.unpark());
     }
 
-    /// Wakes one paused job so that it re-checks its deadline and cancel flags.
+    /// Wakes the job of this number, if it is paused, so that it checks its deadline and cancel flags again.
     pub(crate) fn wake(&self, number: u64) {
         let state = self.lock();
         let job = state.paused.iter().find(|((_, paused), _)| *paused == number);
         job.into_iter().for_each(|(_, job)| job.thread.unpark());
     }
 
-    /// Returns an idle worker if no job waits for one. Slices of bulk work yield their workers at the next poll, for
-    /// later calls.
+    /// Borrows an idle worker for a helper; `None` if no worker is idle, or if a waiting job could use one. If no
+    /// worker is idle but slices of bulk work have some, the slices are asked to yield them, so that a later call gets
+    /// one.
     fn borrow_worker(self: &Arc<Self>) -> Option<BorrowedWorker> {
         let mut state = self.lock();
         if state.lowest_level() != NO_LEVEL {
@@ -171,7 +175,8 @@ impl Scheduler {
         Some(BorrowedWorker(Arc::clone(self)))
     }
 
-    /// Counts a job as long if it may keep its thread after its trial. Returns whether it may.
+    /// Counts a job as long, and returns true, if the job may keep its thread after its trial. A stopped job that could
+    /// start again takes precedence.
     fn try_keep_thread(self: &Arc<Self>) -> bool {
         let mut state = self.lock();
         let may_keep = state.has_room_for_long_job() && !state.has_startable_restart();
@@ -183,7 +188,7 @@ impl Scheduler {
         self.state.lock()
     }
 
-    /// Changes the state, then assigns free workers to waiting jobs.
+    /// Changes the state, then assigns free workers to waiting jobs and slices. Returns the result of `change`.
     fn change<T>(self: &Arc<Self>, change: impl FnOnce(&mut PoolState) -> T) -> T {
         let mut state = self.lock();
         let changed = change(&mut state);
@@ -206,7 +211,7 @@ impl Scheduler {
         changed
     }
 
-    /// Starts a queued job. Returns the permit if its future was dropped meanwhile.
+    /// Starts a queued job by sending its permit. Returns the permit if the job's future was dropped meanwhile.
     fn begin(self: &Arc<Self>, state: &mut PoolState, number: u64) -> Option<RunPermit> {
         let QueuedJob { bytes, arrival, start } = state.dequeue(number)?;
         let trial = if let Arrival::Restart(trial) = arrival { Some(trial) } else { None };
@@ -217,8 +222,8 @@ impl Scheduler {
         start.send(RunPermit::new(self, number, bytes, trial, false)).err()
     }
 
-    /// Releases the worker, if `has_worker`, and blocks until the job or slice is resumed. Returns false if no time is
-    /// left first.
+    /// Releases the worker, if `has_worker`, and blocks until the job or slice gets one. Returns false, without a
+    /// worker, if no time is left first. `key` is the level and the number of the job or slice.
     fn wait_for_worker(self: &Arc<Self>, key: (u8, u64), has_worker: bool, time_left: &dyn Fn() -> Duration) -> bool {
         const HOUR: Duration = Duration::from_secs(3600);
         let job = Arc::new(PausedJob { is_resumed: AtomicBool::new(false), thread: std::thread::current() });
@@ -232,12 +237,12 @@ impl Scheduler {
         while !job.is_resumed.load(Ordering::Acquire) {
             let left = time_left();
             if left.is_zero() {
-                // The job may have been resumed meanwhile.
+                // A job that was resumed meanwhile is no longer in the map, and has a worker.
                 return self.change(|state| state.paused.remove(&key)).is_none();
             }
             std::thread::park_timeout(left.min(help.unwrap_or(HOUR)));
             if key.0 == BULK {
-                // Slices are resumed once no search asks for help any more.
+                // The change resumes slices once the time for helpers is over.
                 help = self.change(|state| state.help_left());
             }
         }
@@ -245,25 +250,25 @@ impl Scheduler {
     }
 }
 
-/// Memory that a job needs, and its class.
+/// Memory and class of a job.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Need {
     pub(crate) bytes: u64,
-    /// True if the job stores neither nodes nor expansions.
+    /// True if the job stores neither nodes nor lists of nodes.
     pub(crate) is_light: bool,
 }
 
 impl Need {
-    /// Need of work other than a search.
+    /// Need of a job that stores nothing.
     pub(crate) const NONE: Self = Self { bytes: 0, is_light: true };
 }
 
-/// Conditions that end a wait.
+/// Conditions that end a job, waiting or running: its deadline, and its cancel flags.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Cancellation {
-    /// End of the job's time.
+    /// End of the job's time; `None` if the time is unlimited.
     pub(crate) deadline: Option<Instant>,
-    /// Cancel flags of the job and of the pool.
+    /// Cancel flags of the job and of the pool, in this order.
     pub(crate) flags: [Arc<AtomicBool>; 2],
 }
 
@@ -273,7 +278,7 @@ impl Cancellation {
         self.flags.iter().any(|flag| flag.load(Ordering::Relaxed))
     }
 
-    /// Time until the deadline; none once a flag is raised.
+    /// Time until the deadline: zero once a flag is raised, and the maximum without a deadline.
     fn time_left(&self) -> Duration {
         if self.is_raised() {
             return Duration::ZERO;
@@ -282,7 +287,7 @@ impl Cancellation {
     }
 }
 
-/// A queued job's wait for its permit. Dropping it removes the job from the queue.
+/// A queued job's wait for its permit. Dropping the wait removes the job from the queue.
 pub(crate) struct Turn {
     queued: DequeueOnDrop,
     started: oneshot::Receiver<RunPermit>,
@@ -313,30 +318,31 @@ impl Drop for DequeueOnDrop {
     }
 }
 
-/// Permission to run: reserved memory, a thread, and a worker unless the job or slice is paused.
+/// Permission of a job or slice to run. The permit holds a worker, except during pauses. The permit of a job also holds
+/// memory and a thread.
 #[derive(Debug)]
 pub(crate) struct RunPermit {
     scheduler: Arc<Scheduler>,
     number: u64,
     bytes: u64,
-    /// True for a slice of bulk work, which has neither memory nor a thread of the jobs.
+    /// True for a slice of bulk work, which holds neither memory nor a thread of the jobs.
     is_slice: bool,
     pub(crate) cancellation: Cancellation,
     /// True once the job may keep its thread after its trial.
     is_long: AtomicBool,
     /// True once the job must stop after its trial.
     is_stopped: AtomicBool,
-    /// Polls during the trial.
+    /// Number of polls in the trial at which no job waited.
     polls: AtomicU32,
     clock: Mutex<RunClock>,
 }
 
-/// Running and paused time of a started job.
+/// Running and paused time of a started job or slice.
 #[derive(Clone, Copy, Debug)]
 struct RunClock {
-    /// Start of the current slice, if the job has a worker.
+    /// Start of the current time slice; `None` without a worker.
     since: Option<Instant>,
-    /// Running time before the current slice.
+    /// Running time before the current time slice, including the trial.
     worked: Duration,
     paused: Duration,
 }
@@ -362,7 +368,7 @@ impl RunPermit {
         self.number
     }
 
-    /// True once the job may keep its thread after its trial; from the start if it starts again.
+    /// True once the job may keep its thread after its trial. For a job that starts again, this is true from the start.
     pub(crate) fn is_long(&self) -> bool {
         self.is_long.load(Ordering::Relaxed)
     }
@@ -372,7 +378,7 @@ impl RunPermit {
         &self.is_stopped
     }
 
-    /// The trial of a stopped job.
+    /// The trial of the job, if the job was stopped after it; otherwise `None`.
     pub(crate) fn trial(&self) -> Option<Trial> {
         let is_stopped = self.is_stopped.load(Ordering::Relaxed);
         is_stopped.then(|| Trial { number: self.number, worked: self.times().0 })
@@ -391,7 +397,7 @@ impl RunPermit {
         self.polls.fetch_add(1, Ordering::Relaxed).is_multiple_of(POLLS_PER_LOOK)
     }
 
-    /// Returns true if the job may keep its thread after its trial. Otherwise the job stops.
+    /// Returns true if the job may keep its thread after its trial. Otherwise raises the stop flag and returns false.
     fn may_continue(&self) -> bool {
         if self.is_long.load(Ordering::Relaxed) {
             return true;
@@ -407,7 +413,7 @@ impl RunPermit {
         self.scheduler.waiting.load(Ordering::Relaxed) < BULK
     }
 
-    /// Runs a closure without the worker of a slice, then blocks until there is one again, or the permit is cancelled.
+    /// Runs a closure without the worker of a slice, then blocks until the slice has a worker again, or is cancelled.
     pub(crate) fn without_worker<T>(&self, run: impl FnOnce() -> T) -> T {
         let begun = Instant::now();
         if !self.clock().stop() {
@@ -419,7 +425,7 @@ impl RunPermit {
         done
     }
 
-    /// Releases the worker, if there is one, and blocks until there is one again.
+    /// Releases the worker, if the job or slice has one, and blocks until it has one again, or is cancelled.
     fn yield_worker(&self, clock: &mut RunClock, level: u8) {
         let begun = Instant::now();
         if clock.stop() {
@@ -427,7 +433,8 @@ impl RunPermit {
         }
     }
 
-    /// Blocks until there is a worker again. A cancelled job ends without one.
+    /// Blocks until the job or slice has a worker again, or is cancelled and has none. The time since `begun` counts as
+    /// paused.
     fn wait_for_worker(&self, clock: &mut RunClock, begun: Instant, level: u8, has_worker: bool) {
         let time_left = || self.cancellation.time_left();
         let is_resumed = self.scheduler.wait_for_worker((level, self.number), has_worker, &time_left);
@@ -441,7 +448,7 @@ impl RunPermit {
 }
 
 impl RunClock {
-    /// Ends the current slice. Returns false if there is none.
+    /// Ends the current time slice. Returns false if there is none.
     fn stop(&mut self) -> bool {
         let since = self.since.take();
         self.worked += since.map_or(Duration::ZERO, |since| since.elapsed());
@@ -486,7 +493,8 @@ impl Helpers for RunPermit {
         });
     }
 
-    /// Ends the trial of a job, and yields the worker to lower levels.
+    /// Yields the worker to a waiting job of a lower level; a slice also yields to helpers. After its trial, a job is
+    /// stopped if it may not keep its thread.
     fn pause(&self) {
         let waiting = self.scheduler.waiting.load(Ordering::Relaxed);
         if self.is_slice {
@@ -509,7 +517,7 @@ impl Helpers for RunPermit {
     }
 }
 
-/// A worker that helps another job's search.
+/// A worker borrowed by a helper of a search. Dropping returns the worker.
 struct BorrowedWorker(Arc<Scheduler>);
 
 impl Drop for BorrowedWorker {

@@ -8,40 +8,42 @@ use std::time::{Duration, Instant};
 
 use crate::service::settings::SearchMemory;
 
-/// Jobs by class and arrival number.
+/// Jobs without a thread, by number, for each class: 0 is light, 1 small and 2 large.
 type Queue<S> = [BTreeMap<u64, QueuedJob<S>>; 3];
 
-/// Waiting jobs and free capacity. `S` starts a queued job.
+/// Waiting jobs and free capacity. `S` is the handle that starts a queued job.
 #[derive(Debug)]
 pub(crate) struct SchedulerState<S> {
-    /// Idle workers.
+    /// Number of idle workers.
     pub(crate) free: usize,
     workers: usize,
-    /// Unreserved bytes.
+    /// Memory that no started job has reserved, in bytes.
     pub(crate) memory: u64,
-    /// Bytes reserved for lighter jobs, by class of job: light, small and large.
+    /// Bytes that the start of a job must leave free for lighter classes, by the class of the job: light, small and
+    /// large.
     reserves: [u64; 3],
-    /// Threads without a started job.
+    /// Number of threads without a started job.
     pub(crate) idle_threads: usize,
     /// Maximum number of threads, idle or not.
     pub(crate) max_threads: usize,
-    /// Jobs that have started and not ended.
+    /// Number of jobs that have started and not ended.
     pub(crate) begun: usize,
-    /// Started jobs that keep their thread after their trial.
+    /// Number of started jobs that may keep their thread after their trial.
     pub(crate) long: usize,
-    /// Number of jobs so far.
+    /// Number of the newest job or slice; 0 before the first.
     arrivals: u64,
-    /// Jobs that have not started.
+    /// Jobs that wait for their first start, or to report after their time ran out.
     queued: Queue<S>,
     /// Jobs stopped after their trial, waiting to start again.
     restarts: Queue<S>,
     /// Started jobs and slices of bulk work that wait for a worker, by level and number.
     pub(crate) paused: BTreeMap<(u8, u64), Arc<PausedJob>>,
-    /// Number of jobs started or resumed since the oldest job last ran.
+    /// Number of starts and resumptions of jobs since the oldest stopped or paused job last went first.
     since_oldest: u32,
-    /// Slices of bulk work with a worker.
+    /// Number of slices of bulk work that have a worker.
     pub(crate) busy_slices: usize,
-    /// Until this time, free workers are left to the helpers of searches.
+    /// End of the time in which slices of bulk work leave free workers to the helpers of searches; `None` before the
+    /// first request for help.
     help_until: Option<Instant>,
 }
 
@@ -53,7 +55,7 @@ pub(crate) struct QueuedJob<S> {
     pub(crate) start: S,
 }
 
-/// The first run of a job that was stopped because other jobs needed its thread.
+/// The first run of a job. The run was stopped, because no thread was left for another long job.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Trial {
     pub(crate) number: u64,
@@ -72,20 +74,21 @@ impl Trial {
 pub(crate) enum Arrival {
     /// A new job.
     New,
-    /// A job that starts again after its trial. It waits for a thread that it may keep until it ends.
+    /// A job that starts again after its trial. The job waits for a thread that it may keep until it ends.
     Restart(Trial),
-    /// A job whose time ran out after its trial, and that only reports its result. It goes first in its class.
+    /// A job whose time ran out after its trial, and that only reports its result. The job keeps its number, so it goes
+    /// before newer jobs of its class.
     Report(Trial),
 }
 
-/// A paused job and its parked thread.
+/// A job or slice that waits for a worker, and its parked thread.
 #[derive(Debug)]
 pub(crate) struct PausedJob {
     pub(crate) is_resumed: AtomicBool,
     pub(crate) thread: Thread,
 }
 
-/// The job to run next.
+/// The job or slice to run next, by its number. A paused one also has a level, before its number.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NextJob {
     Queued(u64),
@@ -93,20 +96,21 @@ pub(crate) enum NextJob {
     Paused((u8, u64)),
 }
 
-/// The lowest level of the waiting jobs if no job waits.
+/// The result of [`SchedulerState::lowest_level`] if no waiting job could run: higher than every level.
 pub(crate) const NO_LEVEL: u8 = u8::MAX;
-/// The level of slices of bulk work: below all jobs.
+/// The level of slices of bulk work: the highest, so that slices go last.
 pub(crate) const BULK: u8 = 6;
-/// The level of the helpers of searches: between all jobs and bulk work.
+/// The level of the helpers of searches. Helpers go after all jobs and before bulk work.
 pub(crate) const HELP: u8 = 5;
-/// Minimum time slice of a search, and the longest running time of level 0.
+/// Minimum time slice of a job. A job that has run for less time is at level 0.
 pub(crate) const MIN_SLICE: Duration = Duration::from_millis(5);
-/// The level at which the trial of a job ends.
+/// The level at which the trial of a job ends, after 50 ms.
 pub(crate) const LONG: u8 = 2;
-/// After this many starts and resumptions the oldest job runs next.
+/// Number of starts and resumptions of jobs after which the oldest stopped or paused job runs next.
 pub(crate) const OLDEST_FIRST: u32 = 8;
 
-/// Level of a job by its running time: below 5 ms, 50 ms, 0.5 s, 5 s, and above.
+/// Returns the level of a job with this running time: 0 below 5 ms, 1 below 50 ms, 2 below 0.5 s, 3 below 5 s, and 4
+/// from there on. Lower levels go first.
 pub(crate) fn level(worked: Duration) -> u8 {
     let slices = worked.as_micros() / MIN_SLICE.as_micros();
     slices.checked_ilog10().map_or(0, |powers| powers.min(3) as u8 + 1)
@@ -133,28 +137,29 @@ impl<S> SchedulerState<S> {
         }
     }
 
-    /// The number of a new job or slice.
+    /// Returns the number of a new job or slice. Numbers rise from 1.
     pub(crate) fn next_number(&mut self) -> u64 {
         self.arrivals += 1;
         self.arrivals
     }
 
-    /// Releases the worker of a job or slice.
+    /// Releases the worker of a job, or of a slice if `level` is [`BULK`].
     pub(crate) fn release_worker(&mut self, level: u8) {
         self.free += 1;
         self.busy_slices -= usize::from(level == BULK);
     }
 
-    /// Makes slices yield workers, and take none for a while.
+    /// Asks slices of bulk work to leave free workers to helpers for [`MIN_SLICE`] from now.
     pub(crate) fn ask_for_help(&mut self) {
         if self.help_left().is_none() {
-            // Waiting slices learn when to continue.
+            // A waiting slice is parked for up to an hour. Once woken, it parks only until the time for helpers ends.
             self.wake_slices();
         }
         self.help_until = Some(Instant::now() + MIN_SLICE);
     }
 
-    /// Time for which free workers are left to helpers, if any is.
+    /// Returns the time for which slices still leave free workers to helpers; `None` if it is over, or if no search has
+    /// asked for help.
     pub(crate) fn help_left(&self) -> Option<Duration> {
         let left = self.help_until?.saturating_duration_since(Instant::now());
         (!left.is_zero()).then_some(left)
@@ -165,7 +170,7 @@ impl<S> SchedulerState<S> {
         self.paused.range((BULK, 0)..).for_each(|(_, slice)| slice.thread.unpark());
     }
 
-    /// Queues a job of a class. Returns its number.
+    /// Queues a job, and returns the number of the job. `class` is 0 for a light, 1 for a small and 2 for a large job.
     pub(crate) fn enqueue(&mut self, class: usize, arrival: Arrival, job: QueuedJob<S>) -> u64 {
         let (queue, number) = match arrival {
             Arrival::New => {
@@ -179,12 +184,12 @@ impl<S> SchedulerState<S> {
         number
     }
 
-    /// Removes a job that has no thread yet.
+    /// Removes a job that has no thread yet from its queue, and returns the job; `None` if no such job waits.
     pub(crate) fn dequeue(&mut self, number: u64) -> Option<QueuedJob<S>> {
         self.queued.iter_mut().chain(&mut self.restarts).find_map(|class| class.remove(&number))
     }
 
-    /// Number of jobs without a worker.
+    /// Number of jobs that wait to start, to start again, or to continue. Slices of bulk work do not count.
     pub(crate) fn waiting(&self) -> usize {
         self.queued.iter().chain(&self.restarts).map(BTreeMap::len).sum::<usize>()
             + self.paused.range(..(BULK, 0)).count()
@@ -196,25 +201,26 @@ impl<S> SchedulerState<S> {
         self.restarts.iter().map(BTreeMap::len).sum()
     }
 
-    /// True if jobs could start with another thread.
+    /// True if a waiting job could start if a thread were idle.
     pub(crate) fn wants_thread(&self) -> bool {
         self.next_with_memory().is_some() || self.has_startable_restart()
     }
 
-    /// True if a stopped job could start again, apart from a thread.
+    /// True if a job that was stopped after its trial could start again if a thread were idle.
     pub(crate) fn has_startable_restart(&self) -> bool {
         self.restart_with_memory().is_some()
     }
 
-    /// True if another job may keep its thread after its trial. Trials keep as many threads as there are workers, so
-    /// that a short job never waits for a long one; but at most a quarter of all threads, and none if there is only
-    /// one.
+    /// True if another job may keep its thread after its trial.
+    ///
+    /// Some threads are left to trials, so that a short job never waits for a long one: as many threads as there are
+    /// workers, but at most a quarter of all threads, and at least one. A single thread is not left to trials.
     pub(crate) fn has_room_for_long_job(&self) -> bool {
         let for_trials = self.workers.min(self.max_threads / 4).max(1);
         self.long < self.max_threads.saturating_sub(for_trials).max(1)
     }
 
-    /// The job to run next, if one can run.
+    /// Returns the job or slice that gets the next free worker; `None` if none could run.
     pub(crate) fn next(&self) -> Option<NextJob> {
         if self.since_oldest >= OLDEST_FIRST
             && let Some(oldest) = self.oldest()
@@ -241,7 +247,8 @@ impl<S> SchedulerState<S> {
         self.since_oldest = if self.oldest() == Some(next) { 0 } else { self.since_oldest + 1 };
     }
 
-    /// Lowest level of the jobs that could run.
+    /// Returns the lowest level of the waiting jobs that a free worker could run, or [`NO_LEVEL`] if there are none. A
+    /// job in the queue counts as level 0, and a job that starts again as [`LONG`]. Slices of bulk work do not count.
     pub(crate) fn lowest_level(&self) -> u8 {
         if self.next_queued().is_some() {
             return 0;
@@ -268,14 +275,15 @@ impl<S> SchedulerState<S> {
         if self.idle_threads > 0 { self.restart_with_memory() } else { None }
     }
 
-    /// The first job that waits for a restart and whose memory is available; `None` if no further job may keep its
-    /// thread.
+    /// Returns the number of the oldest job that waits to start again and whose memory is available, among the first
+    /// jobs of all classes; `None` if there is none, or if no further job may keep its thread.
     fn restart_with_memory(&self) -> Option<u64> {
         let firsts = (0..3).filter_map(|class| self.first_with_memory(&self.restarts, class));
         if self.has_room_for_long_job() { firsts.min() } else { None }
     }
 
-    /// The first queued job whose memory is available. No job overtakes a restart of its class that waits for memory.
+    /// Returns the number of the oldest queued job whose memory is available, among the first jobs of all classes. No
+    /// job overtakes a restart of its class that waits only for memory.
     fn next_with_memory(&self) -> Option<u64> {
         let is_blocked = |class: usize| {
             let waits = !self.restarts[class].is_empty() && self.first_with_memory(&self.restarts, class).is_none();
@@ -285,13 +293,14 @@ impl<S> SchedulerState<S> {
         classes.filter_map(|class| self.first_with_memory(&self.queued, class)).min()
     }
 
-    /// The first job of a class in a queue, if its memory is available.
+    /// Returns the number of the first job of a class in a queue, if its memory is available beside the reserves for
+    /// lighter classes.
     fn first_with_memory(&self, queue: &Queue<S>, class: usize) -> Option<u64> {
         let (number, first) = queue[class].first_key_value()?;
         (first.bytes.saturating_add(self.reserves[class]) <= self.memory).then_some(*number)
     }
 
-    /// The oldest stopped or paused job that could run.
+    /// Returns the oldest stopped or paused job that could run.
     fn oldest(&self) -> Option<NextJob> {
         let paused = self.paused.range(..(BULK, 0)).map(|(key, _)| (key.1, NextJob::Paused(*key)));
         let restart = self.next_restart().map(|number| (number, NextJob::Restart(number)));

@@ -10,7 +10,7 @@ impl Scheduler {
 }
 
 impl SearchMemory {
-    /// So many bytes for all jobs, and an eighth each for small and for light ones.
+    /// Memory of `shared` bytes for all jobs, and an eighth of `shared` each for small and for light jobs.
     pub(crate) fn of(shared: u64) -> Self {
         Self { shared, small: shared / 8, light: shared / 8 }
     }
@@ -66,7 +66,7 @@ async fn a_new_job_runs_while_an_older_one_continues() {
     let scheduler = scheduler(1, SearchMemory::of(0));
     let hog = Hog::start(&scheduler, Cancellation::default()).await;
     for _ in 0..5 {
-        // There is one worker: it is released, or the test hangs.
+        // The hog releases the only worker, or the test hangs.
         drop(scheduler.acquire(need(0, true), Arrival::New, Cancellation::default()).await);
     }
     let (worked, paused) = hog.end();
@@ -78,7 +78,7 @@ async fn a_new_job_runs_while_an_older_one_continues() {
 async fn the_oldest_job_is_not_starved() {
     let scheduler = scheduler(1, SearchMemory::of(0));
     let hog = Hog::start(&scheduler, Cancellation::default()).await;
-    // The next job waits before the current one ends.
+    // While a job runs, the next one already waits.
     let mut next = Box::pin(scheduler.acquire(need(0, true), Arrival::New, Cancellation::default()));
     let begun = Instant::now();
     for _ in 0..10 * OLDEST_FIRST {
@@ -123,7 +123,7 @@ async fn light_jobs_start_while_others_hold_all_their_memory() {
         scheduler.acquire(need(20, true), Arrival::New, Cancellation::default()).await,
     ];
     assert_eq!(scheduler.load().reserved, 150);
-    // Without any memory to reserve, a job never waits for it.
+    // A job that needs no memory never waits for memory.
     drop(scheduler.acquire(need(0, true), Arrival::New, Cancellation::default()).await);
     drop((large, light));
     next.await;
@@ -170,17 +170,17 @@ async fn jobs_wait_for_threads_and_paused_ones_run_meanwhile() {
     let flags = [Arc::<AtomicBool>::default(), Arc::default()];
     let hog = Hog::start(&scheduler, Cancellation { deadline: None, flags: flags.clone() }).await;
     let permit = scheduler.acquire(need(0, true), Arrival::New, Cancellation::default()).await;
-    // Both threads are taken: one by the paused job, one by this job.
+    // The paused hog has one of the two threads, and the running job the other.
     let mut third = Box::pin(scheduler.acquire(need(0, true), Arrival::New, Cancellation::default()));
     assert!(futures_util::FutureExt::now_or_never(&mut third).is_none());
     drop(permit);
-    // The thread that this job gives back is for the third, which does not wait for the hog.
+    // The third job gets the thread of the ended job, and does not wait for the hog.
     drop(third.await);
     assert!(!scheduler.lacks_thread() && scheduler.remove_spare_thread() && !scheduler.remove_spare_thread());
     let mut fourth = Box::pin(scheduler.acquire(need(0, true), Arrival::New, Cancellation::default()));
     assert!(futures_util::FutureExt::now_or_never(&mut fourth).is_none());
     assert!(scheduler.lacks_thread());
-    // A job without a thread takes no worker from the one that runs.
+    // A job without a thread takes no worker from the hog.
     assert_eq!(scheduler.load(), Load { busy: 1, bulk: 0, waiting: 1, begun: 1, reserved: 0 });
     hog.end();
     drop(fourth.await);
@@ -200,7 +200,7 @@ async fn helpers_leave_when_a_job_waits() {
                     std::thread::yield_now();
                 }
             };
-            // One helper, however often it asks: this job holds the other worker.
+            // The search gets one helper, however often it asks, because its own job has the other worker.
             own.work(&mut |ask| (0..10).for_each(|_| ask()), &help);
         }
     });
@@ -217,7 +217,7 @@ async fn helpers_leave_when_a_job_waits() {
 #[tokio::test(flavor = "multi_thread")]
 async fn jobs_that_find_no_room_after_their_trial_stop_and_start_again() {
     let scheduler = scheduler(1, SearchMemory::of(0));
-    // Two long jobs, and a thread for trials.
+    // Three threads are for two long jobs, and for trials.
     scheduler.set_max_threads(3);
     let mut hogs = Vec::new();
     for _ in 0..2 {
@@ -369,7 +369,7 @@ async fn helpers_of_a_search_come_before_bulk_work() {
             }
         }
     });
-    // Or the test hangs.
+    // The slice yields its worker to the helper, or the test hangs.
     while !is_helped.load(Ordering::Relaxed) {
         tokio::task::yield_now().await;
     }
@@ -418,7 +418,7 @@ fn slices_continue_once_no_search_asks_for_help() {
     while scheduler.lock().paused.is_empty() {
         std::thread::yield_now();
     }
-    // The one that waits already learns that there is an end to wait for.
+    // The request for help wakes the waiting slice, which learns when the time for helpers ends.
     assert!(scheduler.borrow_worker().is_none() && first.must_yield());
     drop(first);
     assert!(scheduler.lock().free == 1 && !scheduler.lock().paused.is_empty(), "the worker is left to a helper");
