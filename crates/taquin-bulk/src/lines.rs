@@ -18,8 +18,11 @@ pub fn needs_escapes(text: &str) -> bool {
         (less(word, b' ') | is(b'"') | is(b'\\')) & HIGH_BITS
     };
     let (words, rest) = text.as_bytes().as_chunks::<8>();
-    // Spaces fill the last word.
-    let last = rest.iter().fold(ONES * u64::from(b' '), |word, byte| word << 8 | u64::from(*byte));
+    let last = match text.as_bytes().last_chunk::<8>() {
+        Some(last) => u64::from_ne_bytes(*last),
+        // Spaces fill the word.
+        None => rest.iter().fold(ONES * u64::from(b' '), |word, byte| word << 8 | u64::from(*byte)),
+    };
     words.iter().fold(escaped(last), |found, word| found | escaped(u64::from_ne_bytes(*word))) != 0
 }
 

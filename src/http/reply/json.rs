@@ -17,28 +17,17 @@ pub(crate) fn json(reply: &impl Serialize) -> Vec<u8> {
 /// every byte.
 struct Writer<'j>(&'j mut Vec<u8>);
 
-/// Appends the entries of an array, or the members of an object.
+/// Appends the entries of an array, or the members of an object. Each has a comma before it; in the end the bracket
+/// replaces the first comma.
 struct Entries<'j> {
     json: &'j mut Vec<u8>,
-    end: u8,
+    begin: usize,
+    brackets: [u8; 2],
 }
 
 impl<'j> Writer<'j> {
-    fn begin(self, [begin, end]: [u8; 2]) -> Result<Entries<'j>, Error> {
-        self.0.push(begin);
-        Ok(Entries { json: self.0, end })
-    }
-}
-
-impl Entries<'_> {
-    /// Begins the next entry.
-    #[inline]
-    fn next(&mut self) -> Writer<'_> {
-        // No value ends like this.
-        if !matches!(self.json.last(), Some(b'[' | b'{')) {
-            self.json.push(b',');
-        }
-        Writer(self.json)
+    fn begin(self, brackets: [u8; 2]) -> Result<Entries<'j>, Error> {
+        Ok(Entries { begin: self.0.len(), json: self.0, brackets })
     }
 }
 
@@ -196,11 +185,17 @@ impl SerializeSeq for Entries<'_> {
 
     #[inline]
     fn serialize_element<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Error> {
-        value.serialize(self.next())
+        self.json.push(b',');
+        value.serialize(Writer(self.json))
     }
 
     fn end(self) -> Result<(), Error> {
-        self.json.push(self.end);
+        let [open, close] = self.brackets;
+        match self.json.get_mut(self.begin) {
+            Some(comma) => *comma = open,
+            None => self.json.push(open),
+        }
+        self.json.push(close);
         Ok(())
     }
 }
@@ -223,7 +218,7 @@ impl SerializeMap for Entries<'_> {
     type Error = Error;
 
     fn serialize_key<T: Serialize + ?Sized>(&mut self, name: &T) -> Result<(), Error> {
-        name.serialize(self.next())
+        SerializeSeq::serialize_element(self, name)
     }
 
     fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Error> {
@@ -243,11 +238,10 @@ impl SerializeStruct for Entries<'_> {
     /// Names of fields are literals of this program and need no escapes.
     #[inline]
     fn serialize_field<T: Serialize + ?Sized>(&mut self, name: &'static str, value: &T) -> Result<(), Error> {
-        let Writer(json) = self.next();
-        json.push(b'"');
-        json.extend_from_slice(name.as_bytes());
-        json.extend_from_slice(b"\":");
-        value.serialize(Writer(json))
+        self.json.extend_from_slice(b",\"");
+        self.json.extend_from_slice(name.as_bytes());
+        self.json.extend_from_slice(b"\":");
+        value.serialize(Writer(self.json))
     }
 
     fn end(self) -> Result<(), Error> {

@@ -11,7 +11,6 @@ pub(crate) mod picture;
 mod search;
 mod solution;
 mod states;
-mod writer;
 
 pub(crate) use failure::{analysis_failure, limit_exceeded, limit_exceeded_with_lists, service_failure};
 pub(crate) use head::{add_server_timing, stream_head};
@@ -21,7 +20,22 @@ pub(crate) use long::{reserve_if_long, reserved_if_long, with_reservation};
 pub(crate) use notation::{Layout, Letter, Number, Rows, StateOrder, grid, line};
 pub(crate) use search::{LimitsReply, ProgressReply, SearchReply};
 pub(crate) use solution::{InterimReply, LengthsReply, MovesReply, ProvenLength, SolutionReply, SolveReply, no_result};
-pub(crate) use writer::written;
+
+use picture::{of_solution, of_tree};
+
+use crate::http::media_type::MediaType;
+
+/// Writes a response in the media type of its layout. A picture shows the search tree if its nodes were requested, or
+/// else the solution.
+pub(crate) fn written(reply: &SolveReply<'_>) -> Vec<u8> {
+    match (reply.layout.media_type, &reply.report.generated) {
+        (MediaType::Text, _) => reply.to_string().into_bytes(),
+        (MediaType::Dot, _) => dot::graph(reply).to_string().into_bytes(),
+        (MediaType::Svg, Some(nodes)) => of_tree(reply, nodes).into_bytes(),
+        (MediaType::Svg, None) => of_solution(reply).into_bytes(),
+        _ => json(reply),
+    }
+}
 
 #[cfg(test)]
 mod tests {
