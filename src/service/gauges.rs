@@ -15,6 +15,15 @@ struct KindLabel {
     kind: &'static str,
 }
 
+/// The kinds of tables: labels of the gauges, and names of [`Tables::entries`](crate::service::tables::Tables::entries).
+const KINDS: [(&str, &str); 5] = [
+    ("distances", "distances"),
+    ("multi_tile", "multi-tile distances"),
+    ("walking", "walking distances"),
+    ("patterns", "patterns"),
+    ("stages", "stages"),
+];
+
 impl Service {
     /// Registers all metrics of the service.
     pub fn register(self: &Arc<Self>, registry: &mut Registry) {
@@ -67,16 +76,10 @@ impl ServiceGauges {
     /// Encodes number, memory and build time of the loaded tables, by kind.
     fn tables(&self, encoder: &mut DescriptorEncoder<'_>) -> Result<(), std::fmt::Error> {
         let entries = self.0.tables().entries();
-        let kinds = [
-            ("distances", "distances"),
-            ("walking", "walking distances"),
-            ("patterns", "patterns"),
-            ("stages", "stages"),
-        ];
         let mut family = |name, help, value: fn(&TableEntry) -> f64| {
             let kind_of = ConstGauge::new(0.0).metric_type();
             let mut family = encoder.encode_descriptor(name, help, None, kind_of)?;
-            for (kind, entry_name) in kinds {
+            for (kind, entry_name) in KINDS {
                 let of_kind = entries.iter().filter(|entry| entry.name == entry_name);
                 // The fold starts at 0, because an empty sum of floats is -0.
                 let total = of_kind.map(value).fold(0.0, |total, value| total + value);
@@ -89,5 +92,26 @@ impl ServiceGauges {
         family("tables_build_seconds", "Time to build or read the loaded tables", |entry| {
             entry.build_time.unwrap_or_default().as_secs_f64()
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use taquin_solver::{Size, TableSource};
+
+    use super::KINDS;
+    use crate::service::tables::Tables;
+
+    #[test]
+    fn tables_of_every_name_are_counted() {
+        let tables = Tables::default();
+        let size = Size::try_from((2, 2)).unwrap();
+        tables.small().distances(size, 3);
+        tables.small().multi_tile_distances(size, 3);
+        let entries = tables.entries();
+        assert_eq!(entries.len(), 2);
+        for entry in entries {
+            assert!(KINDS.iter().any(|(_, name)| *name == entry.name), "{}", entry.name);
+        }
     }
 }

@@ -104,7 +104,7 @@ impl BatchError {
     pub(crate) fn is_disk_full(&self) -> bool {
         match self {
             Self::Job(error) => error.is_disk_full(),
-            error => error.io_kind() == Some(ErrorKind::StorageFull),
+            error => matches!(error.io_kind(), Some(ErrorKind::StorageFull | ErrorKind::QuotaExceeded)),
         }
     }
 
