@@ -119,7 +119,7 @@ impl Maker {
         *self.found.lock() = Some(Instant::now());
     }
 
-    /// Returns true if a job was found in the store recently. A missing folder then means a deleted job.
+    /// Returns true if a job was found in the store recently. If so, a missing folder means a deleted job.
     pub(crate) fn has_store_of_service(&self) -> bool {
         self.found.lock().is_some_and(|found| found.elapsed() < FOUND_TIME)
     }

@@ -31,7 +31,7 @@ pub(crate) struct Attempt<'j> {
 const TRYING: &str = "trying";
 /// Folder with a file for each row that is not searched again: `INDEX.json`, with the index of the board in the job.
 const FAILED: &str = "failed";
-/// Number in place of the first row in the name of the file that marks an attempt as ended in good order.
+/// Number in place of the first row in the name of the file that marks an attempt that its process survived.
 const GIVEN_UP: u64 = 9_999_999_999;
 /// Number of ranges into which a suspicious range is split.
 const RANGES: u64 = 16;
@@ -118,7 +118,7 @@ impl<'j> Attempt<'j> {
         self.create(TRYING, &format!("{chunk:010}-{number:010}-{first:010}-{rows:010}"), b"")
     }
 
-    /// Records that the attempt ends in good order.
+    /// Records that the process survived this unfinished attempt. The attempt then does not count against a board.
     pub(crate) fn give_up(&self) -> Result<(), JobError> {
         self.mark(RowRange { first: GIVEN_UP, rows: 0 })
     }

@@ -109,7 +109,7 @@ impl JobStore {
         folder.files().created_at(NAME)?.ok_or_else(|| ErrorKind::NotFound.into())
     }
 
-    /// The files of the whole store, whose paths appear in messages.
+    /// The files of the whole store. Error messages take the path of the store from them.
     pub(crate) fn files(&self) -> &dyn Files {
         &*self.files
     }

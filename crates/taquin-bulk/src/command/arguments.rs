@@ -98,7 +98,7 @@ impl FlagReader<'_> {
         self.checked(flag, given.cloned().unwrap_or_else(missing))
     }
 
-    /// Reports those of `flags` that are given, because these flags have no effect.
+    /// Reports each given flag of `flags`, because these flags have no effect.
     fn without_effect(&mut self, flags: &[&str], reason: &str) {
         let given: Vec<_> = self.flags.given().collect();
         flags.iter().filter(|flag| given.contains(flag)).for_each(|flag| self.report(flag, reason));

@@ -46,8 +46,9 @@ pub(crate) struct IndexedRows<'s> {
 }
 
 impl IndexedRows<'_> {
-    /// Divides the rows with the indices `rows` into ranges, which all threads make. `new` creates a value for each
-    /// range, and `take` adds each row of the range to the value. `sink` gets the values in the order of the ranges.
+    /// Divides the rows with the indices `rows` into ranges. The threads share the ranges, and one thread makes all rows
+    /// of a range. `new` creates a value for each range, and `take` adds each row of the range to the value. `sink` gets
+    /// the values in the order of the ranges.
     ///
     /// # Errors
     /// [`BatchError`].

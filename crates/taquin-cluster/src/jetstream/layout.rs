@@ -7,7 +7,7 @@ use async_nats::jetstream::stream::{Config, DiscardPolicy, RetentionPolicy, Stor
 
 use crate::task::TaskClass;
 
-/// Names and times of a queue. Tests change them.
+/// The names, lease time and number of replicas of a queue. Tests use other values than the service.
 #[derive(Clone, Debug)]
 pub(crate) struct Layout {
     pub(crate) stream: String,

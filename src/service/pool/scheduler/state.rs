@@ -19,8 +19,8 @@ pub(crate) struct SchedulerState<S> {
     workers: usize,
     /// Memory that no started job has reserved, in bytes.
     pub(crate) memory: u64,
-    /// Bytes that the start of a job must leave free for lighter classes, by the class of the job: light, small and
-    /// large.
+    /// Memory in bytes that stays free for lighter classes, for each class: light, small and large. A job starts only if
+    /// the reserve of its class stays free.
     reserves: [u64; 3],
     /// Number of threads without a started job.
     pub(crate) idle_threads: usize,
