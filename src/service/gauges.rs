@@ -97,7 +97,7 @@ impl ServiceGauges {
 
 #[cfg(test)]
 mod tests {
-    use taquin_solver::{Size, TableSource};
+    use taquin_solver::Size;
 
     use super::KINDS;
     use crate::service::tables::Tables;
