@@ -6,6 +6,7 @@ use std::env;
 use std::fs;
 use std::net::{SocketAddr, TcpListener};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -256,9 +257,17 @@ impl Cluster {
     }
 }
 
-/// An address with a port that is free now.
+/// An address with a port that is free now. The port is below the system's range of automatic ports (Linux: 32768 and
+/// above), so no socket with an automatic port takes it before the server does, or while the server restarts.
 pub(crate) fn free_addr(host: &str) -> SocketAddr {
-    TcpListener::bind((host, 0)).expect("a port").local_addr().expect("an address")
+    static TRIED: AtomicU32 = AtomicU32::new(0);
+    let ports = 20_000..30_000;
+    let first = std::process::id().wrapping_mul(61);
+    let next = || {
+        let at = first.wrapping_add(TRIED.fetch_add(1, Ordering::Relaxed)) % ports.len() as u32;
+        TcpListener::bind((host, ports.start + at as u16)).and_then(|listener| listener.local_addr()).ok()
+    };
+    (0..ports.len()).find_map(|_| next()).expect("a free port")
 }
 
 pub(crate) fn done(job: &Value) -> u64 {
