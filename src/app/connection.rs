@@ -6,6 +6,7 @@ use std::pin;
 use std::sync::Arc;
 
 use axum::extract::ConnectInfo;
+use futures_util::TryFutureExt;
 use hyper::body::Incoming;
 use hyper::header::{CONNECTION, HeaderValue};
 use hyper::server::conn::http1;
@@ -15,9 +16,9 @@ use hyper_util::rt::TokioIo;
 use parking_lot::Mutex;
 use tokio::net::TcpStream;
 
-use super::client_socket::{ClientSocket, ClientStream};
+use super::client_socket::ClientStream;
 use super::connection_age::ConnectionAge;
-use super::departure::{ClientLeft, WatchedBody, respond};
+use super::departure::{WatchedBody, respond};
 use super::linger::{LingeringPlaces, must_linger};
 use super::open_connections::EndSignal;
 use super::request_body::RequestBody;
@@ -55,7 +56,9 @@ impl<S: InfallibleService<RequestBody>> Connection<S> {
                 request.extensions_mut().insert(ConnectInfo(peer));
             }
             requests.set_new_request(true);
-            answer(age.clone(), Arc::clone(&requests), Arc::clone(&http), request)
+            let age = age.clone();
+            // An async block would occupy memory for the request twice.
+            respond(Arc::clone(&requests), Arc::clone(&http), request).map_ok(|response| announce_end(response, age))
         });
         let (ended, has_unread_bytes) = loop {
             let mut connection = self.protocol.serve_connection(io, service);
@@ -82,14 +85,8 @@ impl<S: InfallibleService<RequestBody>> Connection<S> {
     }
 }
 
-/// Responds. Announces the end of a connection that has an unread body, or has reached its maximum age.
-async fn answer<S: InfallibleService<RequestBody>>(
-    age: Option<Arc<ConnectionAge>>,
-    socket: Arc<ClientSocket>,
-    http: Arc<Mutex<S>>,
-    request: Request<RequestBody>,
-) -> Result<Response<WatchedBody>, ClientLeft> {
-    let mut response = respond(socket, http, request).await?;
+/// Announces the end of a connection that has an unread body, or has reached its maximum age.
+fn announce_end(mut response: Response<WatchedBody>, age: Option<Arc<ConnectionAge>>) -> Response<WatchedBody> {
     // The rest of a body, or what follows a broken one, cannot be distinguished from a next request.
     if response.body().socket().has_unread_body() {
         response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
@@ -98,7 +95,7 @@ async fn answer<S: InfallibleService<RequestBody>>(
         let has_next = response.body().socket().has_next_bytes();
         age.announce_end(&mut response, has_next);
     }
-    Ok(response)
+    response
 }
 
 /// True if bytes of a request are in the buffer. Empty lines before a request are ignored (RFC 9112, section 2.2).

@@ -6,6 +6,7 @@ use axum::body::Body;
 use axum::extract::Request;
 use axum::http::{HeaderMap, HeaderValue, Method, Uri, header};
 use axum::response::{IntoResponse, Response};
+use futures_util::TryFutureExt;
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use tower::layer::layer_fn;
 use tower::{Layer, service_fn};
@@ -31,9 +32,8 @@ pub(crate) fn problem_documents<S: InfallibleService<Body>>(
         service_fn(move |request: Request| {
             let (listener, line) = (Arc::clone(&listener), request.extensions().get::<AccessLine>().cloned());
             let (uri, accepts) = (request.uri().clone(), accepts(request.headers()));
-            let response = inner.call(request);
-            async move {
-                let mut response = response.await?;
+            // An async block would occupy memory for the inner future twice.
+            inner.call(request).map_ok(move |mut response| {
                 let (routes, service) = &*listener;
                 if let Some(line) = line
                     && let Some(problem) = problem_of(&mut response, line.method(), routes)
@@ -42,8 +42,8 @@ pub(crate) fn problem_documents<S: InfallibleService<Body>>(
                     let media_type = media_type.unwrap_or(MediaType::Json);
                     line.fail(write(problem, &mut response, &uri, media_type, &line, service));
                 }
-                Ok(response)
-            }
+                response
+            })
         })
     })
 }

@@ -22,15 +22,15 @@ pub(crate) fn max_entries(size: Size) -> usize {
 #[derive(Debug, serde::Serialize)]
 pub(crate) struct ListsReply {
     #[serde(skip_serializing_if = "Option::is_none")]
-    expansions: Option<Vec<ExpansionReply>>,
+    pub(super) expansions: Option<Vec<ExpansionReply>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    generated_nodes: Option<Vec<GeneratedReply>>,
+    pub(super) generated_nodes: Option<Vec<GeneratedReply>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    iterations: Option<Vec<IterationReply>>,
+    pub(super) iterations: Option<Vec<IterationReply>>,
 }
 
 #[derive(Clone, Debug, serde::Serialize)]
-struct ExpansionReply {
+pub(super) struct ExpansionReply {
     board: EncodedBoard,
     #[serde(rename = "move")]
     mv: Option<Letter>,
@@ -44,7 +44,7 @@ struct ExpansionReply {
 }
 
 #[derive(Clone, Debug, serde::Serialize)]
-struct GeneratedReply {
+pub(super) struct GeneratedReply {
     id: usize,
     parent: Option<u32>,
     #[serde(rename = "move")]
@@ -58,7 +58,7 @@ struct GeneratedReply {
 
 /// An iteration of IDA\* or iterative deepening.
 #[derive(Clone, Copy, Debug, serde::Serialize)]
-struct IterationReply {
+pub(super) struct IterationReply {
     threshold: u32,
     expanded: u64,
     generated: u64,

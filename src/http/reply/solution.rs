@@ -6,29 +6,37 @@ use taquin_bulk::counted;
 use taquin_solver::search::{GeneratedNode, OptimalPaths};
 use taquin_solver::{Metric, Path, Puzzle, Solution, Tile};
 
-use super::lists::ListsReply;
+use super::lists::{ExpansionReply, GeneratedReply, IterationReply, ListsReply};
 use super::notation::{EncodedBoard, Layout, grid};
 use super::search::{LimitsReply, SearchReply};
 use super::states::{StateReply, states, write_rows};
 use crate::http::problem::Problem;
 use crate::service::Report;
 
-/// Response of `/solve`.
+/// Response of `/solve`. It flattens no fields, since flattened fields are slow to write.
 #[derive(Debug, serde::Serialize)]
 pub(crate) struct SolveReply<'r> {
-    #[serde(flatten)]
-    proven: ProvenLength,
+    length: usize,
+    optimal: bool,
+    lower_bound: u32,
     percentile: Option<f64>,
-    #[serde(flatten)]
-    moves: MovesReply<'r>,
+    moves: String,
+    tiles: &'r [Tile],
+    lengths: LengthsReply,
+    alg: String,
+    scramble: String,
     start: EncodedBoard,
     goal: EncodedBoard,
     pub(crate) search: SearchReply,
     limits: LimitsReply,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     states: Vec<StateReply>,
-    #[serde(flatten)]
-    lists: ListsReply,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expansions: Option<Vec<ExpansionReply>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    generated_nodes: Option<Vec<GeneratedReply>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    iterations: Option<Vec<IterationReply>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     solutions: Option<SolutionsReply>,
     #[serde(skip)]
@@ -141,16 +149,27 @@ impl<'r> SolveReply<'r> {
     pub(crate) fn new(puzzle: &Puzzle, report: &'r Report, layout: Layout) -> Result<Self, Problem> {
         let solution = report.solution.as_ref().ok_or_else(no_result)?;
         let encoding = layout.encoding;
+        let ProvenLength { length, optimal, lower_bound } = ProvenLength::new(report, &solution.path);
+        let MovesReply { moves, tiles, lengths, alg, scramble } = MovesReply::new(&solution.path, &solution.tiles);
+        let ListsReply { expansions, generated_nodes, iterations } = ListsReply::new(report, encoding);
         Ok(Self {
-            proven: ProvenLength::new(report, &solution.path),
+            length,
+            optimal,
+            lower_bound,
             percentile: report.percentile,
-            moves: MovesReply::new(&solution.path, &solution.tiles),
+            moves,
+            tiles,
+            lengths,
+            alg,
+            scramble,
             start: EncodedBoard { board: *puzzle.start(), encoding },
             goal: EncodedBoard { board: *puzzle.goal(), encoding },
             search: SearchReply::new(report),
             limits: LimitsReply::new(report.limits),
             states: states(puzzle, report, layout),
-            lists: ListsReply::new(report, encoding),
+            expansions,
+            generated_nodes,
+            iterations,
             solutions: report.solutions.as_ref().map(SolutionsReply::from),
             puzzle: *puzzle,
             solution,
@@ -162,7 +181,7 @@ impl<'r> SolveReply<'r> {
     /// A sentence with the length of the solution.
     pub(super) fn result(&self) -> impl Display {
         from_fn(|f| {
-            let ProvenLength { length, optimal, lower_bound } = self.proven;
+            let Self { length, optimal, lower_bound, .. } = *self;
             let moves = match self.report.metric {
                 Metric::SingleTile => counted(length as u64, "move"),
                 Metric::MultiTile => format!("{} of one or more tiles", counted(length as u64, "move")),
@@ -179,9 +198,9 @@ impl<'r> SolveReply<'r> {
 /// Text for a terminal: the start, the solution, the goal or all states, the lists and the counters.
 impl Display for SolveReply<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> FmtResult {
-        let Self { moves: MovesReply { moves, tiles, alg, .. }, states, layout, .. } = self;
+        let Self { moves, tiles, alg, states, layout, .. } = self;
         writeln!(f, "{}\n{}", grid(self.puzzle.start()), self.result())?;
-        if self.proven.length > 0 {
+        if self.length > 0 {
             let tiles: Vec<String> = tiles.iter().map(ToString::to_string).collect();
             writeln!(f, "Blank: {moves}\nTiles: {}\nAlg:   {alg}", tiles.join(" "))?;
         }
@@ -190,7 +209,7 @@ impl Display for SolveReply<'_> {
         } else {
             write_rows(states, layout.width, f)?;
         }
-        write!(f, "{}", self.lists.lines("\n"))?;
+        write!(f, "{}", ListsReply::new(self.report, layout.encoding).lines("\n"))?;
         if let Some(solutions) = &self.solutions {
             write!(f, "\n{solutions}")?;
         }

@@ -19,7 +19,7 @@ mod trail;
 pub use attempt::{Attempt, AttemptedMove, IllegalMove, Played};
 pub use board::{Board, PermutationFault};
 pub use board_codec::{BoardCodec, CodecError};
-pub use move_notation::{MoveNotation, MoveTextFault, Run, parse_moves};
+pub use move_notation::{MoveNotation, MoveTextFault, parse_moves};
 pub use moves::{Move, MoveSet};
 pub use notation::{BoardFault, Encoding, InvalidBoard, RawBoard, Sides};
 pub(crate) use packed::mix;

@@ -18,39 +18,12 @@ pub enum MoveNotation {
 named!(MoveNotation { Blank => "blank", Tile => "tile" });
 
 impl MoveNotation {
-    /// The blank's move for a letter, and the letter for a move of the blank: both conversions are the same.
+    /// The blank's move for a letter.
     const fn convert(self, mv: Move) -> Move {
         match self {
             Self::Blank => mv,
             Self::Tile => mv.inverse(),
         }
-    }
-}
-
-/// Equal moves in a row. Their tiles can slide together, so a run is one move in the multi-tile metric.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Run {
-    /// The move of the blank.
-    pub mv: Move,
-    /// Number of moves, at least 1.
-    pub length: usize,
-}
-
-impl Run {
-    /// The runs of a sequence of moves, in order.
-    pub fn of(moves: &[Move]) -> impl DoubleEndedIterator<Item = Self> {
-        moves.chunk_by(|one, next| one == next).map(|run| Self { mv: run[0], length: run.len() })
-    }
-
-    /// The run that undoes this one.
-    #[must_use]
-    pub fn inverse(self) -> Self {
-        Self { mv: self.mv.inverse(), ..self }
-    }
-
-    /// The letter in a notation.
-    pub fn letter(self, notation: MoveNotation) -> char {
-        notation.convert(self.mv).letter()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Board, Move, MoveNotation, Puzzle, Run, Tile};
+use super::{Board, Move, Puzzle, Tile};
 use crate::named;
 
 /// A sequence of moves. It is a solution if [`Path::replay`] accepts it.
@@ -79,12 +79,12 @@ impl Path {
 
     /// The moves in directions of the tiles, with the lengths of runs: `R2D` for the blank's moves `LLU`.
     pub fn alg(&self) -> String {
-        written(Run::of(&self.0), self.len())
+        runs(self.0.iter().map(|mv| mv.inverse().letter()))
     }
 
     /// The way back from the last board to the first, written as [`alg`](Self::alg).
     pub fn scramble(&self) -> String {
-        written(Run::of(&self.0).rev().map(Run::inverse), self.len())
+        runs(self.0.iter().rev().map(|mv| mv.letter()))
     }
 
     /// True if there are no moves.
@@ -112,18 +112,32 @@ impl Path {
     }
 }
 
-/// Text of runs of `moves` moves, which has no more bytes.
-fn written(runs: impl Iterator<Item = Run>, moves: usize) -> String {
-    let mut text = Vec::with_capacity(moves);
-    for run in runs {
-        text.push(run.letter(MoveNotation::Tile) as u8);
-        match run.length {
-            1 => {}
-            2..10 => text.push(b'0' + run.length as u8),
-            _ => text.extend_from_slice(run.length.to_string().as_bytes()),
+/// Writes runs of equal letters: the letter, and its number if there are several.
+fn runs(letters: impl ExactSizeIterator<Item = char>) -> String {
+    let mut text = Vec::with_capacity(letters.len());
+    let (mut last, mut length) = ('\0', 1);
+    for letter in letters {
+        if letter == last {
+            length += 1;
+            continue;
         }
+        if length > 1 {
+            write_number(length, &mut text);
+        }
+        text.push(letter as u8);
+        (last, length) = (letter, 1);
+    }
+    if length > 1 {
+        write_number(length, &mut text);
     }
     String::from_utf8(text).expect("letters and digits are ASCII")
+}
+
+fn write_number(number: usize, text: &mut Vec<u8>) {
+    match number {
+        0..10 => text.push(b'0' + number as u8),
+        _ => text.extend_from_slice(number.to_string().as_bytes()),
+    }
 }
 
 impl FromIterator<Move> for Path {

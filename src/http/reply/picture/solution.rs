@@ -3,7 +3,7 @@
 use std::fmt::{Display, from_fn};
 
 use taquin_bulk::counted;
-use taquin_solver::{Board, Cell, MoveNotation, Puzzle, Run, Solution, Step, Tile};
+use taquin_solver::{Board, Cell, Puzzle, Solution, Step, Tile};
 
 use super::{BOARD_STYLE, MARGIN, MAX_TILES, Picture, TILE, background, definitions, small_board, tile_side};
 use crate::http::reply::solution::SolveReply;
@@ -188,12 +188,9 @@ fn text(reply: &SolveReply<'_>, solution: &Solution, plan: &Plan) -> impl Displa
 
 /// The solution as tiles slide, in at most [`LINES`].
 fn alg(solution: &Solution) -> String {
+    let alg = solution.path.alg();
     let (mut text, mut lines, mut column) = (String::new(), 1, 0);
-    for run in Run::of(solution.path.moves()) {
-        let mut word = run.letter(MoveNotation::Tile).to_string();
-        if run.length > 1 {
-            word += &run.length.to_string();
-        }
+    for word in alg.as_bytes().chunk_by(|_, next| next.is_ascii_digit()) {
         if column + word.len() > COLUMNS {
             if lines == LINES {
                 text += " …";
@@ -203,7 +200,7 @@ fn alg(solution: &Solution) -> String {
             (lines, column) = (lines + 1, 0);
         }
         column += word.len();
-        text += &word;
+        text.extend(word.iter().copied().map(char::from));
     }
     text
 }
