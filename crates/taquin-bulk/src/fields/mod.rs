@@ -449,6 +449,25 @@ mod tests {
     }
 
     #[test]
+    fn a_whole_number_may_have_an_exponent_or_zeros_as_decimals() {
+        for (written, expected) in [
+            ("5000", Some(5000)),
+            ("5e3", Some(5000)),
+            ("5.0E+3", Some(5000)),
+            ("5000.0", Some(5000)),
+            ("5000.5", None),
+            ("5e-1", None),
+            ("-1e0", None),
+            ("1e16", None),
+        ] {
+            let body = format!(r#"{{"limits": {{"nodes": {written}}}}}"#);
+            for mut fields in [fields(&[("limits.nodes", written)], ""), fields(&[], &body)] {
+                assert_eq!(fields.integer("limits.nodes", 1..=10_000), expected, "{written}");
+            }
+        }
+    }
+
+    #[test]
     fn a_field_with_two_values_is_rejected_everywhere() {
         for (query, body, at) in [
             (&[("algorithm", "astar")][..], r#"{"algorithm": "greedy"}"#, "/algorithm"),

@@ -1,6 +1,7 @@
 //! The values of a request field, from a query or a body.
 
 use super::json::Json;
+use super::scalars::MAX_LIMIT;
 use crate::row_error::ErrorKind;
 
 /// One value of a field.
@@ -55,11 +56,12 @@ impl Value {
         }
     }
 
-    /// The number, if the value is a whole number.
+    /// The number, if the value is a whole number, which may have an exponent or zeros as decimals: `5e3`, `5000.0`.
     pub fn as_integer(&self) -> Option<i64> {
         match self {
-            Self::Query(text) => text.parse().ok(),
+            Self::Query(text) => text.parse().ok().or_else(|| whole(text.parse().ok()?)),
             Self::Body(Json::Integer(number)) => Some(*number),
+            Self::Body(Json::Float(number)) => whole(*number),
             Self::Body(_) => None,
         }
     }
@@ -107,6 +109,12 @@ impl Field {
             _ => self,
         }
     }
+}
+
+/// The number, if it is whole and within the range in which each whole number has its own float.
+fn whole(number: f64) -> Option<i64> {
+    let is_whole = number.fract() == 0.0 && number.abs() <= MAX_LIMIT as f64;
+    is_whole.then_some(number as i64)
 }
 
 /// Returns true if the text of a query parameter stands for a JSON value. A string stands for itself. Any other value
