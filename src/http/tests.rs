@@ -221,7 +221,7 @@ fn the_table_has_the_paths_of_the_contract() {
 
 #[tokio::test]
 async fn an_error_status_without_a_problem_gets_one() {
-    for kind in ProblemKind::ALL {
+    for kind in ProblemKind::ALL.iter().copied() {
         let status = kind.status();
         let bare = async move || (status, "plain words of some layer");
         let routes = Router::new().route("/", get(bare));
@@ -277,7 +277,7 @@ async fn a_draining_service_lives_but_is_not_ready() {
 
 #[tokio::test]
 async fn every_problem_type_has_a_page_in_three_forms() {
-    for kind in ProblemKind::ALL {
+    for kind in ProblemKind::ALL.iter().copied() {
         let line = format!("GET /problems/{}", kind.slug());
         assert_eq!(send(&line, &[]).await.json()["status"], kind.status().as_u16());
         assert!(send(&line, &[("accept", "text/plain")]).await.body.starts_with(kind.title()));
