@@ -5,13 +5,14 @@ mod digest;
 mod query;
 pub(crate) mod search;
 
-use taquin_bulk::fields::FieldReader;
-use taquin_solver::{Move, MoveNotation, MoveTextFault, parse_moves};
+use taquin_bulk::fields::{FieldReader, goal};
+use taquin_bulk::{ErrorKind, FieldError};
+use taquin_solver::{Board, Encoding, Move, MoveNotation, MoveTextFault, Sides, Size, parse_moves};
 
 pub(crate) use body::{Format, RequestFields, essence, parse_body};
 pub(crate) use digest::BodyDigest;
 pub(crate) use query::parse as parse_query;
-pub(crate) use search::{METHOD_FIELDS, is_exact_known};
+pub(crate) use search::METHOD_FIELDS;
 
 /// Maximum number of moves in a field. As letters, they fit into a body of the default maximum size.
 pub(crate) const MAX_MOVES: usize = 50_000;
@@ -30,4 +31,20 @@ pub(crate) fn moves(fields: &mut FieldReader, name: &str, notation: MoveNotation
             (code, format!("`{name}`: {fault}{advice}"))
         })
     })
+}
+
+/// Adds the error of a field that conflicts with other fields, or has no effect beside them.
+pub(crate) fn reject_combination(fields: &mut FieldReader, name: &str, detail: impl Into<String>) {
+    let error = FieldError::new(format!("/{name}"), "unsupported", detail);
+    fields.report(ErrorKind::UnsupportedCombination, error);
+}
+
+/// Reads the goal of random boards. Adds an error if the goal does not have the size of the boards.
+pub(crate) fn goal_of_boards(fields: &mut FieldReader, size: Option<Size>, sides: Sides) -> Option<Board> {
+    let goal = goal(fields, size, sides, Encoding::Tiles);
+    if let Some((goal, size)) = goal.zip(size).filter(|(goal, size)| goal.size() != *size) {
+        let detail = format!("the goal is {} and the boards are {size}; they must have the same size", goal.size());
+        fields.report(ErrorKind::GoalMismatch, FieldError::new("/goal", "goal-mismatch", detail));
+    }
+    goal
 }

@@ -1,8 +1,9 @@
 //! The search options and limits of a request.
 
 use taquin_bulk::fields::FieldReader;
-use taquin_bulk::{ErrorKind, FieldError};
 use taquin_solver::{Plan, PlanConflict, SearchOptions, Size, SuccessorOrder, Weight};
+
+use super::reject_combination;
 
 /// The fields of the search options.
 pub(crate) const METHOD_FIELDS: [&str; 7] =
@@ -36,16 +37,8 @@ fn successor_order(letters: &str) -> Result<SuccessorOrder, (&'static str, Strin
     })
 }
 
-/// True if optimal lengths of boards of this size can be proven: by a table or by the search of `auto`.
-pub(crate) fn is_exact_known(size: Size) -> bool {
-    Plan::is_proven_by_auto(size)
-}
-
 /// Creates the plan for search options. Conflicts between options are added to the errors of `fields`.
 pub(crate) fn plan(fields: &mut FieldReader, options: &SearchOptions, size: Size) -> Option<Plan> {
-    let note = |conflict: PlanConflict| {
-        let error = FieldError::new(format!("/{}", conflict.field), "unsupported", conflict.detail);
-        fields.report(ErrorKind::UnsupportedCombination, error);
-    };
+    let note = |conflict: PlanConflict| reject_combination(fields, conflict.field, conflict.detail);
     Plan::try_new(options, size).map_err(|conflicts| conflicts.into_iter().for_each(note)).ok()
 }

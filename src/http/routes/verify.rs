@@ -6,16 +6,16 @@ use axum::extract::State;
 use axum::http::{HeaderMap, Method};
 use axum::response::Response;
 use taquin_bulk::fields::{BOARD_FIELDS, FieldReader, LIMIT_FIELDS, board_and_goal, concat, limits};
-use taquin_bulk::{ErrorKind, FieldError, RequestedLimits, counted, sentence};
+use taquin_bulk::{RequestedLimits, counted, sentence};
 use taquin_solver::solver::AttemptCheck;
-use taquin_solver::{Attempt, AttemptedMove, Board, Distance, IllegalMove, Path, Size, Step, Tile, named};
+use taquin_solver::{Attempt, AttemptedMove, Board, Distance, IllegalMove, Path, Plan, Size, Step, Tile, named};
 
 use super::moves::DistanceReply;
 use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose};
 use crate::http::problem::Problem;
 use crate::http::reply::{LengthsReply, Letter, Rows, analysis_failure, grid, json, reserved_if_long};
-use crate::http::request::{MAX_MOVES, RequestFields, is_exact_known, moves};
+use crate::http::request::{MAX_MOVES, RequestFields, moves, reject_combination};
 use crate::service::{AnalysisParts, Service};
 
 const FIELDS: [&str; BOARD_FIELDS.len() + LIMIT_FIELDS.len() + 5] =
@@ -121,13 +121,13 @@ impl VerifyBody {
         if steps && attempt.as_ref().is_some_and(|attempt| attempt.len() > MAX_STEPS) {
             let detail =
                 format!("the distance after each of more than {MAX_STEPS} moves is not listed; give fewer moves");
-            fields.report(ErrorKind::UnsupportedCombination, FieldError::new("/include", "unsupported", detail));
+            reject_combination(&mut fields, "include", detail);
         }
-        if let Some(size) = size.filter(|size| exact && !is_exact_known(*size)) {
+        if let Some(size) = size.filter(|size| exact && !Plan::is_proven_by_auto(*size)) {
             let detail = format!(
                 "optimal lengths are proven on boards of up to 16 cells, not on {size} boards; omit `exact` for bounds"
             );
-            fields.report(ErrorKind::UnsupportedCombination, FieldError::new("/exact", "unsupported", detail));
+            reject_combination(&mut fields, "exact", detail);
         }
         let limits = limits(&mut fields);
         let ((board, goal), attempt) = fields.finish(boards.zip(attempt))?;

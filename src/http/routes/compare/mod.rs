@@ -9,9 +9,9 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::{HeaderMap, Method as HttpMethod};
 use axum::response::Response;
-use taquin_bulk::fields::{BOARD_FIELDS, FieldReader, LIMIT_FIELDS, board_and_goal, concat, goal, limits};
-use taquin_bulk::{ErrorKind, FieldError, RequestedLimits, RowError};
-use taquin_solver::{Encoding, Plan, Puzzle, SearchRequest, Sides, Size};
+use taquin_bulk::fields::{BOARD_FIELDS, FieldReader, LIMIT_FIELDS, board_and_goal, concat, limits};
+use taquin_bulk::{RequestedLimits, RowError};
+use taquin_solver::{Plan, Puzzle, SearchRequest, Sides, Size};
 
 use self::experiment::{Experiment, Method};
 use self::reply::{CompareReply, ResultReply};
@@ -20,7 +20,7 @@ use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose, choose_for};
 use crate::http::problem::Problem;
 use crate::http::reply::{reserved_if_long, service_failure};
-use crate::http::request::{METHOD_FIELDS, RequestFields, search};
+use crate::http::request::{METHOD_FIELDS, RequestFields, goal_of_boards, search};
 pub(crate) use preset::Preset;
 
 use crate::service::{Draw, Service, ServiceError, Solvability};
@@ -145,11 +145,7 @@ fn experiment(fields: &mut FieldReader) -> Option<Experiment> {
     let (rows, cols) = (side("boards.rows"), side("boards.cols"));
     let one = rows.or(cols).unwrap_or(3);
     let size = Size::try_from((rows.unwrap_or(one), cols.unwrap_or(one))).ok();
-    let goal = goal(fields, size, Sides { rows, cols }, Encoding::Tiles);
-    if let Some((goal, size)) = goal.zip(size).filter(|(goal, size)| goal.size() != *size) {
-        let detail = format!("the goal is {} and the boards are {size}; they must have the same size", goal.size());
-        fields.report(ErrorKind::GoalMismatch, FieldError::new("/goal", "goal-mismatch", detail));
-    }
+    let goal = goal_of_boards(fields, size, Sides { rows, cols });
     let count = fields.integer("boards.count", 1..=MAX_BOARDS).unwrap_or(DEFAULT_BOARDS) as usize;
     let seed = fields.parsed_text_or_number("boards.seed", |text| seed_of(text, MAX_BOARDS as usize));
     let length = fields.parsed_text_or_number("boards.length", |text| Ok((text.to_owned(), draw_lengths(text)?)));

@@ -3,15 +3,15 @@
 use axum::body::Body;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, header};
-use taquin_bulk::fields::{FieldReader, goal, limits};
+use taquin_bulk::fields::{FieldReader, limits};
 use taquin_bulk::rows::{RowFormat, unserved};
 use taquin_bulk::{ErrorKind, FieldError, JobBoards, Recipe, RecipeError, Want};
-use taquin_solver::{Board, Encoding, Sides, Size};
+use taquin_solver::{Board, Sides, Size};
 
 use super::caller::Caller;
 use super::failure::too_large;
 use crate::http::problem::{Problem, ProblemKind};
-use crate::http::request::{RequestFields, essence};
+use crate::http::request::{RequestFields, essence, goal_of_boards};
 use crate::http::state::AppState;
 use crate::jobs::Draft;
 
@@ -79,7 +79,7 @@ fn read(input: RequestFields) -> Result<(Draft, u64), Problem> {
     let size = sides.rows.zip(sides.cols).and_then(|sides| Size::try_from(sides).ok());
     let seed = fields.parsed_text_or_number("random.seed", |text| Ok(text.to_owned()));
     let count = fields.integer("random.count", 1..=Recipe::MAX_COUNT as i64);
-    let goal = goal_of(&mut fields, size, sides);
+    let goal = goal_of_boards(&mut fields, size, sides).filter(|goal| Some(goal.size()) == size);
     let want: Want = fields.choice("want", None).unwrap_or_default();
     let limits = limits(&mut fields);
     let recipe = recipe(&mut fields, goal, seed, count);
@@ -89,18 +89,6 @@ fn read(input: RequestFields) -> Result<(Draft, u64), Problem> {
     }
     let count = recipe.count();
     Ok((Draft { boards: JobBoards::Recipe(recipe), want, limits, folder: None }, count))
-}
-
-/// Reads the goal, which has the size of the boards.
-fn goal_of(fields: &mut FieldReader, size: Option<Size>, sides: Sides) -> Option<Board> {
-    let goal = goal(fields, size, sides, Encoding::Tiles)?;
-    let size = size?;
-    if goal.size() != size {
-        let detail = format!("the goal is {} and the boards are {size}; they must have the same size", goal.size());
-        fields.report(ErrorKind::GoalMismatch, FieldError::new("/goal", "goal-mismatch", detail));
-        return None;
-    }
-    Some(goal)
 }
 
 fn recipe(fields: &mut FieldReader, goal: Option<Board>, seed: Option<String>, count: Option<u64>) -> Option<Recipe> {

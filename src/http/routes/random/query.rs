@@ -8,7 +8,7 @@ use taquin_bulk::{ErrorKind, FieldError, RowError};
 use taquin_solver::{Board, Puzzle, named};
 
 use crate::http::problem::Problem;
-use crate::http::request::RequestFields;
+use crate::http::request::{RequestFields, reject_combination};
 use crate::service::{Draw, Solvability, Walk};
 
 const FIELDS: [&str; 12] =
@@ -58,11 +58,8 @@ impl RandomQuery {
         let how = how(&mut fields, from);
         let form = fields.choice("as", None);
         if count > 1 && matches!(form, Some(As::Text | As::Svg)) {
-            unsupported(
-                &mut fields,
-                "as",
-                "several boards are written as lines: use `as=line` for text, `as=request`, or omit `as`",
-            );
+            let detail = "several boards are written as lines: use `as=line` for text, `as=request`, or omit `as`";
+            reject_combination(&mut fields, "as", detail);
         }
         let goal = fields.finish(goal)?;
         if let Draw::Walk(Walk { from: Some(from), .. }) = &how {
@@ -105,20 +102,15 @@ fn report_conflicts(fields: &mut FieldReader, from: Option<Board>, turns_back: b
     }
     let has_walk = given.contains(&"walk");
     if from.is_some() && !has_walk {
-        unsupported(fields, "from", "`from` is where a walk starts: add `walk`, or omit it");
+        reject_combination(fields, "from", "`from` is where a walk starts: add `walk`, or omit it");
     }
     if turns_back && !has_walk {
-        unsupported(fields, "walk_back", "`walk_back` concerns the moves of a walk: add `walk`, or omit it");
+        reject_combination(fields, "walk_back", "`walk_back` concerns the moves of a walk: add `walk`, or omit it");
     }
     if let Some(name) = given.first().filter(|_| solvability != Solvability::Solvable) {
         let detail = format!("boards drawn by `{name}` are solvable: omit `solvable` or `{name}`");
-        unsupported(fields, "solvable", &detail);
+        reject_combination(fields, "solvable", detail);
     }
-}
-
-fn unsupported(fields: &mut FieldReader, name: &str, detail: &str) {
-    let error = FieldError::new(format!("/{name}"), "unsupported", detail);
-    fields.report(ErrorKind::UnsupportedCombination, error);
 }
 
 /// Parses `20`, or `12..18` with both ends included.

@@ -1,10 +1,10 @@
 //! Optional parts of a `/solve` response, and their conflicts.
 
 use taquin_bulk::fields::FieldReader;
-use taquin_bulk::{ErrorKind, FieldError};
 use taquin_solver::{Algorithm, Named, named};
 
 use crate::http::media_type::MediaType;
+use crate::http::request::reject_combination;
 
 /// Error for `progress` in a JSON response.
 const NO_PROGRESS_IN_JSON: &str = "`progress` needs `Accept: text/plain`, or `Accept: text/event-stream` for \
@@ -32,8 +32,7 @@ named!(Include {
 pub(super) fn included(fields: &mut FieldReader, media_type: Option<MediaType>) -> Vec<Include> {
     let include = fields.choices("include");
     if include.contains(&Include::Progress) && media_type == Some(MediaType::Json) {
-        fields
-            .report(ErrorKind::UnsupportedCombination, FieldError::new("/include", "unsupported", NO_PROGRESS_IN_JSON));
+        reject_combination(fields, "include", NO_PROGRESS_IN_JSON);
     }
     include
 }
@@ -45,30 +44,17 @@ pub(super) fn check_lists(
     algorithm: Algorithm,
     media_type: Option<MediaType>,
 ) {
-    let mut reject = |pointer: &str, detail: String| {
-        fields.report(ErrorKind::UnsupportedCombination, FieldError::new(pointer, "unsupported", detail));
-    };
     let name = algorithm.name();
     if include.contains(&Include::Generated) && !algorithm.has_open_list() {
-        reject(
-            "/include",
-            format!(
-                "`{name}` lists no `generated` nodes: use a best-first, breadth-first or depth-first search, or omit it"
-            ),
-        );
+        let instead = "use a best-first, breadth-first or depth-first search, or omit it";
+        reject_combination(fields, "include", format!("`{name}` lists no `generated` nodes: {instead}"));
     } else if media_type == Some(MediaType::Dot) && !algorithm.has_open_list() {
-        reject(
-            "/algorithm",
-            format!(
-                "`{name}` has no search tree to write in DOT: use a best-first, breadth-first or depth-first search"
-            ),
-        );
+        let instead = "use a best-first, breadth-first or depth-first search";
+        reject_combination(fields, "algorithm", format!("`{name}` has no search tree to write in DOT: {instead}"));
     }
     if include.contains(&Include::Iterations) && !algorithm.has_iterations() {
-        reject(
-            "/include",
-            format!("`{name}` has no `iterations`: use `ida_star` or `iterative_deepening`, or omit it"),
-        );
+        let instead = "use `ida_star` or `iterative_deepening`, or omit it";
+        reject_combination(fields, "include", format!("`{name}` has no `iterations`: {instead}"));
     }
 }
 
@@ -76,15 +62,15 @@ pub(super) fn check_lists(
 pub(super) fn check_picture(fields: &mut FieldReader, include: &[Include], has_solutions: bool) {
     let others = include.iter().filter(|include| **include != Include::Generated);
     let names: Vec<String> = others.map(|include| format!("`{}`", include.name())).collect();
-    let mut reject = |pointer: &str, what: &str| {
+    let mut reject = |name: &str, what: &str| {
         let detail = format!("a picture does not show {what}: use `Accept: application/json`, or omit it");
-        fields.report(ErrorKind::UnsupportedCombination, FieldError::new(pointer, "unsupported", detail));
+        reject_combination(fields, name, detail);
     };
     if !names.is_empty() {
-        reject("/include", &names.join(", "));
+        reject("include", &names.join(", "));
     }
     if has_solutions {
-        reject("/solutions", "several solutions");
+        reject("solutions", "several solutions");
     }
 }
 
@@ -104,7 +90,6 @@ pub(super) fn check_multi_tile(
     for (field, _, reason) in conflicts.into_iter().filter(|(_, is_conflict, _)| *is_conflict) {
         let instead = if field == "metric" { "accept `application/json`" } else { "omit it" };
         let detail = format!("with the `metric` `multi_tile`, {reason}: {instead}, or omit `metric`");
-        let error = FieldError::new(format!("/{field}"), "unsupported", detail);
-        fields.report(ErrorKind::UnsupportedCombination, error);
+        reject_combination(fields, field, detail);
     }
 }

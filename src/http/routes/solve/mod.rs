@@ -12,7 +12,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use taquin_bulk::fields::{BOARD_FIELDS, FieldReader, LIMIT_FIELDS, WrittenFields, board_and_goal, concat, limits};
-use taquin_bulk::{ErrorKind, FieldError, RequestedLimits, RowError};
+use taquin_bulk::{RequestedLimits, RowError};
 use taquin_solver::{
     Board, Metric, Plan, Puzzle, Records, RequestedSolutions, SearchOptions, SearchRequest, Size, named,
 };
@@ -25,7 +25,7 @@ use crate::http::reply::{
     Layout, SolveReply, add_server_timing, limit_exceeded_with_lists, max_entries, reserved_if_long, service_failure,
     stream_head, written,
 };
-use crate::http::request::{Format, METHOD_FIELDS, RequestFields, is_exact_known, parse_body, search};
+use crate::http::request::{Format, METHOD_FIELDS, RequestFields, parse_body, reject_combination, search};
 use crate::http::state::AppState;
 use crate::service::{Report, Service};
 pub(crate) use include::Include;
@@ -247,15 +247,13 @@ fn requested_solutions(
     }
     let counts = !fields.has("solutions.count") || fields.flag("solutions.count");
     let most = fields.integer("solutions.max", 1..=MAX_SOLUTIONS).unwrap_or(DEFAULT_SOLUTIONS) as usize;
-    let mut reject = |detail: String| {
-        let error = FieldError::new("/solutions", "unsupported", detail);
-        fields.report(ErrorKind::UnsupportedCombination, error);
-    };
-    if let Some(size) = size.filter(|size| !is_exact_known(*size)) {
-        reject(format!("all optimal solutions are found on boards of up to 16 cells, not on {size} boards"));
+    if let Some(size) = size.filter(|size| !Plan::is_proven_by_auto(*size)) {
+        let detail = format!("all optimal solutions are found on boards of up to 16 cells, not on {size} boards");
+        reject_combination(fields, "solutions", detail);
     }
     if !options.promises_optimal() {
-        reject("this search does not guarantee an optimal solution; `auto` does".to_owned());
+        let detail = "this search does not guarantee an optimal solution; `auto` does";
+        reject_combination(fields, "solutions", detail);
     }
     Some(RequestedSolutions { most, counts })
 }
@@ -272,8 +270,7 @@ fn layout(fields: &mut FieldReader, include: &[Include], media_type: Option<Medi
     ];
     for (name, has_no_effect, detail) in without_effect {
         if has_no_effect && fields.has(name) {
-            let error = FieldError::new(format!("/{name}"), "unsupported", detail);
-            fields.report(ErrorKind::UnsupportedCombination, error);
+            reject_combination(fields, name, detail);
         }
     }
     Layout {
