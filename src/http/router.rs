@@ -24,7 +24,7 @@ use super::exchange::{self, BasePath, HttpMetrics, InfallibleService, RandomId};
 use super::guard::{BrowserGuard, Gate, Guards, cors};
 use super::routes::{ROUTES, allow};
 use super::routes_table::Routes;
-use super::state::{AppState, HttpSettings, JobsState, Site};
+use super::state::{AppState, HttpSettings, JobsState, SharedState, Site};
 use crate::jobs::JobEngine;
 use crate::service::Service;
 
@@ -55,13 +55,14 @@ impl HttpServices {
             has_tokens,
             readers: Arc::new(Semaphore::new((service.settings().workers / 2).max(1))),
         });
-        let state = AppState::new(Arc::clone(service), jobs, settings, site, registry);
+        let state = SharedState { service: Arc::clone(service), settings, site, jobs, registry };
+        let state = AppState(Arc::new(state));
         let build = |routes: Routes, guards: &Guards| {
             let router = router(&routes).with_state(state.clone());
             HttpService::new(router, routes, guards, metrics.clone(), Arc::clone(service), settings.traces)
         };
         Self {
-            main: build(Routes::main(&ROUTES), guards).with_base_path(base_path),
+            main: HttpService { base_path: Arc::new(base_path), ..build(Routes::main(&ROUTES), guards) },
             admin: build(Routes::admin(&ROUTES), &Guards::default()),
         }
     }
@@ -84,6 +85,7 @@ async fn not_found(method: Method, uri: Uri) -> Response {
 pub struct HttpService {
     router: Router,
     routes: Routes,
+    /// Path below which requests are served too.
     base_path: Arc<BasePath>,
     browsers: Arc<BrowserGuard>,
     cors: Option<CorsLayer>,
@@ -107,12 +109,6 @@ impl HttpService {
         let gate = Gate::new(guards, service.metrics(), &routes);
         let (cors, base_path) = (cors::layer(&guards.cors_origins), Arc::default());
         Self { router, routes, base_path, browsers, cors, gate, metrics, service, traces }
-    }
-
-    /// Serves requests also below a path.
-    #[must_use]
-    fn with_base_path(self, base_path: BasePath) -> Self {
-        Self { base_path: Arc::new(base_path), ..self }
     }
 
     /// The router and its layers for one connection, from the outermost layer to the innermost. Each request passes

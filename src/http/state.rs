@@ -1,5 +1,6 @@
 //! Application state, shared by all handlers.
 
+use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -61,15 +62,17 @@ pub struct Site {
 
 /// State shared by all handlers. axum clones it several times a request, so it is one pointer.
 #[derive(Clone, Debug)]
-pub(crate) struct AppState(Arc<Shared>);
+pub(crate) struct AppState(pub(crate) Arc<SharedState>);
 
+/// State of both listeners.
 #[derive(Debug)]
-struct Shared {
-    service: Arc<Service>,
-    settings: HttpSettings,
-    site: Site,
-    jobs: Option<JobsState>,
-    registry: Registry,
+pub(crate) struct SharedState {
+    pub(crate) service: Arc<Service>,
+    pub(crate) settings: HttpSettings,
+    pub(crate) site: Site,
+    pub(crate) jobs: Option<JobsState>,
+    /// The metrics that `/metrics` writes.
+    pub(crate) registry: Registry,
 }
 
 /// The engine of jobs, and whether each job belongs to a token.
@@ -83,47 +86,22 @@ pub(crate) struct JobsState {
     pub(crate) readers: Arc<Semaphore>,
 }
 
-impl AppState {
-    /// Creates the state of both listeners. `/metrics` writes the metrics of `registry`.
-    pub(crate) fn new(
-        service: Arc<Service>,
-        jobs: Option<JobsState>,
-        settings: HttpSettings,
-        site: Site,
-        registry: Registry,
-    ) -> Self {
-        Self(Arc::new(Shared { service, settings, site, jobs, registry }))
-    }
+impl Deref for AppState {
+    type Target = SharedState;
 
-    pub(crate) fn jobs(&self) -> Option<&JobsState> {
-        self.0.jobs.as_ref()
-    }
-
-    pub(crate) fn service(&self) -> &Arc<Service> {
-        &self.0.service
-    }
-
-    pub(crate) fn settings(&self) -> HttpSettings {
-        self.0.settings
-    }
-
-    pub(crate) fn site(&self) -> &Site {
-        &self.0.site
-    }
-
-    pub(crate) fn registry(&self) -> &Registry {
-        &self.0.registry
+    fn deref(&self) -> &SharedState {
+        &self.0
     }
 }
 
 impl FromRef<AppState> for Arc<Service> {
     fn from_ref(state: &AppState) -> Self {
-        Self::clone(state.service())
+        Self::clone(&state.service)
     }
 }
 
 impl FromRef<AppState> for HttpSettings {
     fn from_ref(state: &AppState) -> Self {
-        state.settings()
+        state.settings
     }
 }

@@ -42,11 +42,6 @@ struct RequestLabels {
     status: u16,
 }
 
-#[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
-struct RouteLabel {
-    route: &'static str,
-}
-
 /// Bucket bounds in seconds, from 0.1 ms to a minute.
 const SECONDS: [f64; 14] = [1e-4, 2.5e-4, 5e-4, 1e-3, 2.5e-3, 5e-3, 0.01, 0.025, 0.1, 0.25, 1.0, 2.5, 10.0, 60.0];
 
@@ -54,13 +49,13 @@ impl HttpMetrics {
     /// Registers the metrics of these routes.
     pub(crate) fn new(registry: &mut Registry, routes: impl Iterator<Item = &'static str>) -> Self {
         let requests = Family::default();
-        let seconds = Family::<RouteLabel, Histogram, _>::new_with_constructor(|| Histogram::new(SECONDS));
+        let seconds = Family::<[(&str, &str); 1], Histogram, _>::new_with_constructor(|| Histogram::new(SECONDS));
         let own = registry.sub_registry_with_prefix("taquin");
         own.register("http_requests", "Requests by method, route and status", Family::clone(&requests));
         let help = "Time from the request's headers to the response's headers, or to the end of a stream";
         own.register("http_request_seconds", help, seconds.clone());
         let routes: Vec<&str> = routes.chain(["none"]).collect();
-        let seconds = routes.iter().map(|route| seconds.get_or_create_owned(&RouteLabel { route })).collect();
+        let seconds = routes.iter().map(|route| seconds.get_or_create_owned(&[("route", *route)])).collect();
         let frequent = (0..routes.len() * METHODS.len() * FREQUENT.len()).map(|_| OnceLock::new()).collect();
         Self(Arc::new(Inner { requests, frequent, routes, seconds }))
     }

@@ -20,18 +20,18 @@ use crate::http::negotiation::{Document, choose};
 use crate::http::problem::Problem;
 use crate::http::reply::StateOrder;
 use crate::http::request::MAX_MOVES;
-use crate::http::state::{AppState, HttpSettings, JobsState};
-use crate::service::{Service, Solvability, TableEntry};
+use crate::http::state::{AppState, JobsState, SharedState};
+use crate::service::{Solvability, TableEntry};
 
 /// Handles GET.
 pub(crate) async fn info(State(state): State<AppState>, headers: HeaderMap) -> Result<Response, Problem> {
-    let (service, http) = (state.service(), state.settings());
+    let service = &state.service;
     let media_type = choose(&headers, &[MediaType::Json, MediaType::Text])?;
     let settings = service.settings();
     let info = json!({
         "name": "taquin",
         "version": env!("CARGO_PKG_VERSION"),
-        "limits": limits(service, &http, state.jobs()),
+        "limits": limits(&state),
         "workers": settings.workers,
         "queue": settings.queue,
         "bulk_workers": settings.bulk.workers,
@@ -76,7 +76,7 @@ fn names<C: Named>() -> Vec<&'static str> {
     C::ALL.iter().map(|value| value.name()).collect()
 }
 
-fn limits(service: &Service, http: &HttpSettings, jobs: Option<&JobsState>) -> serde_json::Value {
+fn limits(SharedState { service, settings: http, jobs, .. }: &SharedState) -> serde_json::Value {
     let settings = service.settings();
     // Boards of up to 16 cells have the smallest nodes; on larger ones, and with patterns, fewer fit.
     let max_nodes = |size| service.max_nodes(size, Algorithm::AStar, HeuristicKind::Manhattan);

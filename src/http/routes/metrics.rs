@@ -14,7 +14,7 @@ use crate::http::state::AppState;
 /// accepts neither format gets the text format, because scrapers differ in their `Accept` headers.
 pub(crate) async fn metrics(State(state): State<AppState>, headers: HeaderMap) -> Result<Response, Problem> {
     let mut text = String::with_capacity(1 << 15);
-    encode(&mut text, state.registry()).map_err(|error| {
+    encode(&mut text, &state.registry).map_err(|error| {
         tracing::error!(%error, "metrics cannot be written");
         Problem::internal()
     })?;

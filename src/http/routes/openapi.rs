@@ -41,7 +41,7 @@ pub(crate) fn with_service_desc(mut response: Response) -> Response {
 /// The documents of this service: YAML, JSON, each also as plain text. They are prepared once for each base path.
 fn contract(state: &AppState) -> Arc<[Document; 4]> {
     static PREPARED: Mutex<BTreeMap<String, Arc<[Document; 4]>>> = Mutex::new(BTreeMap::new());
-    let base_path = &state.site().base_path;
+    let base_path = &state.site.base_path;
     let mut prepared = PREPARED.lock();
     if let Some(documents) = prepared.get(base_path) {
         return Arc::clone(documents);

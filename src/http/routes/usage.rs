@@ -13,13 +13,13 @@ use crate::http::state::AppState;
 
 /// Returns the playground to browsers, and the usage page to all other clients.
 pub(crate) async fn usage(State(state): State<AppState>, headers: HeaderMap) -> Result<Response, Problem> {
-    let site = state.site();
+    let site = &state.site;
     let media_type = choose(&headers, &[MediaType::Text, MediaType::Html])?;
     if media_type == MediaType::Html {
         return Ok(with_service_desc(playground::playground(&headers, &site.frame_origins)));
     }
     let base = format!("http://{}{}", host(&headers).unwrap_or("127.0.0.1:8080"), site.base_path);
-    let jobs = if state.jobs().is_some() { JOBS } else { "" };
+    let jobs = if state.jobs.is_some() { JOBS } else { "" };
     let text = USAGE.replace("{jobs}", jobs).replace("{version}", env!("CARGO_PKG_VERSION")).replace("{base}", &base);
     Ok(with_service_desc(Document::new(media_type.content_type(), "no-cache", text).response(&headers)))
 }

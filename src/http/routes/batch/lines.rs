@@ -34,7 +34,8 @@ pub(in crate::http::routes) enum LinesOf {
 pub(in crate::http::routes) struct LineReceiver {
     body: Body,
     of: LinesOf,
-    digest: Option<BodyDigest>,
+    /// The digest, which is compared at the end of the body.
+    pub(in crate::http::routes) digest: Option<BodyDigest>,
     limits: BatchLimits,
     /// Time to wait for each mebibyte.
     timeout: Duration,
@@ -68,11 +69,6 @@ impl LineReceiver {
         }
         let (waited, rest) = (Duration::ZERO, BytesMut::new());
         Ok(Self { body, of, digest: None, limits, timeout, waited, received: 0, rest, lines: 0, is_over: false })
-    }
-
-    /// Checks the digest at the end of the body.
-    pub(in crate::http::routes) fn with_digest(self, digest: Option<BodyDigest>) -> Self {
-        Self { digest, ..self }
     }
 
     /// Minimum size of the rest of the body, in bytes.

@@ -57,7 +57,7 @@ pub(crate) async fn batch(
 
 /// Begins the work on the lines of a request, which are not read yet.
 fn begin(state: &AppState, request: Request) -> Result<(LineReceiver, Arc<BatchWork>, BulkHandle), Problem> {
-    let (service, settings) = (state.service(), state.settings());
+    let (service, settings) = (&state.service, state.settings);
     let (head, body) = request.into_parts();
     let (options, format) = read_head(&head, settings.strict_content_type)?;
     let limits = settings.batch;

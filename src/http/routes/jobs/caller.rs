@@ -34,7 +34,7 @@ impl FromRequestParts<AppState> for Caller {
     type Rejection = Problem;
 
     async fn from_request_parts(head: &mut Parts, state: &AppState) -> Result<Self, Problem> {
-        let jobs = state.jobs().ok_or_else(|| {
+        let jobs = state.jobs.as_ref().ok_or_else(|| {
             let detail = "Jobs are turned off on this server; the operator turns them on with `--jobs DIRECTORY`. Send the \
                           boards to `/batch`, or use the command `taquin batch`.";
             Problem::new(ProblemKind::NotFound, detail)

@@ -49,7 +49,7 @@ pub(super) async fn create(
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(MediaType::Json.content_type()));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(Document::NO_STORE));
-    if let Ok(location) = HeaderValue::try_from(format!("{}/jobs/{}", state.site().base_path, job.id())) {
+    if let Ok(location) = HeaderValue::try_from(format!("{}/jobs/{}", state.site.base_path, job.id())) {
         headers.insert(header::LOCATION, location);
     }
     Ok(response)
@@ -58,7 +58,7 @@ pub(super) async fn create(
 fn read_head(headers: &HeaderMap, state: &AppState) -> Result<(Option<String>, JobBody), Problem> {
     choose(headers, &[MediaType::Json])?;
     let key = caller::idempotency_key(headers)?;
-    Ok((key, JobBody::of(headers, state.settings().strict_content_type)?))
+    Ok((key, JobBody::of(headers, state.settings.strict_content_type)?))
 }
 
 /// Handles GET: returns the job at once, or after its next change if the client prefers to wait.

@@ -34,7 +34,7 @@ pub(in crate::http::routes) async fn part(
     // Reserve memory first: the digest needs all bytes, also for a range and for HEAD.
     let length = caller.read(&job, move |job| existing_part(job, number, job.stored().part_length(number)?)).await?;
     let length = length.ok_or_else(|| not_yet(&job, number))?;
-    let reservation = reserve_if_long(state.service(), caller.token, usize::try_from(length).unwrap_or(usize::MAX))?;
+    let reservation = reserve_if_long(&state.service, caller.token, usize::try_from(length).unwrap_or(usize::MAX))?;
     let read = caller.read(&job, move |job| existing_part(job, number, job.stored().part_bytes(number)?)).await?;
     let bytes = read.ok_or_else(|| not_yet(&job, number))?;
     let reader = Arc::clone(&caller.readers).acquire_owned().await.map_err(|_| Problem::internal())?;

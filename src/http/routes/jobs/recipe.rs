@@ -55,7 +55,7 @@ impl JobBody {
 /// # Errors
 /// All errors of the fields at once, or `content-too-large`.
 pub(super) async fn draft(head: &Parts, body: Body, state: &AppState, caller: &Caller) -> Result<Draft, Problem> {
-    let input = RequestFields::read(head, body, state.settings()).await?;
+    let input = RequestFields::read(head, body, state.settings).await?;
     let (draft, count) = read(input)?;
     let most = caller.engine.settings().max_boards;
     if count > most {

@@ -108,9 +108,9 @@ async fn reserve(state: &AppState, caller: &Caller, job: &Arc<Job>, first: u64) 
     let rows = job.stored().spec().boards_of(first);
     let part = 2 * length.unwrap_or_default() as usize + (rows.end - rows.start) as usize * BYTES_OF_A_ROW;
     // Where there is little memory, a response that needs more than others is better than none.
-    let most = state.service().settings().reply_memory as usize / 4;
+    let most = state.service.settings().reply_memory as usize / 4;
     let memory = (part + 4 * PIECE).min(most);
-    state.service().reserve_reply(caller.token, memory).map_err(|error| service_failure(&error))
+    state.service.reserve_reply(caller.token, memory).map_err(|error| service_failure(&error))
 }
 
 async fn of_one_part(caller: &Caller, job: &Arc<Job>, part: u64) -> Result<Range<u64>, Problem> {

@@ -32,13 +32,14 @@ pub(super) async fn draft(
     caller: &Caller,
     key: Option<&str>,
 ) -> Result<Draft, Problem> {
-    let (http, engine) = (state.settings(), &caller.engine);
+    let (http, engine) = (state.settings, &caller.engine);
     let options = RowOptions::read(parse_query(head.uri.query().unwrap_or_default())?)?;
     let digest = BodyDigest::of(&head.headers)?;
     let settings = engine.settings();
     let (boards, bytes) = (usize::try_from(settings.max_boards).unwrap_or(usize::MAX), settings.max_body);
     let limits = BatchLimits { boards, bytes };
-    let mut receiver = LineReceiver::new(body, LinesOf::Job, limits, http.body_timeout)?.with_digest(digest);
+    let mut receiver = LineReceiver::new(body, LinesOf::Job, limits, http.body_timeout)?;
+    receiver.digest = digest;
     let (want, limits) = (options.want, options.limits);
     engine.check_upload(caller.owner, key).await.map_err(|error| of_create(&error))?;
     // A client that sends no lines gets no folder, and does not count as a job in creation.

@@ -82,7 +82,7 @@ struct SolveBody {
 
 /// Handles GET and POST. Takes the whole request, because axum clones each part that is extracted separately.
 pub(crate) async fn solve(State(state): State<AppState>, request: Request) -> Result<Response, Problem> {
-    let (service, settings) = (state.service(), state.settings());
+    let (service, settings) = (&state.service, state.settings);
     let (head, body) = request.into_parts();
     let input = RequestFields::read(&head, body, settings).await?;
     let body = SolveBody::of(input, &head.headers)?;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use taquin_solver::{Path, Progress, Puzzle, Size, Tile};
+use taquin_solver::{Path, Progress, Puzzle, Tile};
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 
 use crate::http::media_type::MediaType;
@@ -30,8 +30,8 @@ pub(crate) enum StreamEvent {
 /// Events of one search, in order.
 pub(crate) struct SolveStream {
     subscription: Subscription,
-    puzzle: Puzzle,
-    layout: Layout,
+    pub(super) puzzle: Puzzle,
+    pub(super) layout: Layout,
     ticks: Interval,
     /// Length of the shortest solution sent.
     shortest: Option<usize>,
@@ -73,15 +73,6 @@ impl SolveStream {
     const EVENTS: Duration = Duration::from_millis(250);
     /// Period of progress lines.
     const LINES: Duration = Duration::from_secs(1);
-
-    pub(crate) fn size(&self) -> Size {
-        self.puzzle.size()
-    }
-
-    /// Media type of the stream.
-    pub(crate) fn media_type(&self) -> MediaType {
-        self.layout.media_type
-    }
 
     /// Waits for the next event. Returns `None` after the last one.
     pub(crate) async fn next(&mut self) -> Option<StreamEvent> {

@@ -38,7 +38,7 @@ struct Writer {
 
 /// Returns the streamed response. Dropping its body cancels the search, unless another client waits for its result.
 pub(crate) fn response(service: Arc<Service>, stream: SolveStream, line: AccessLine, instance: String) -> Response {
-    let mut response = stream_head(stream.media_type());
+    let mut response = stream_head(stream.layout.media_type);
     let writer = Writer { stream, line, instance, service };
     *response.body_mut() = Body::from_stream(unfold(writer, |mut writer| async {
         Some((Ok::<_, Infallible>(writer.next().await?), writer))
@@ -52,7 +52,9 @@ impl Writer {
         loop {
             match timeout(HEARTBEAT, self.stream.next()).await {
                 Ok(event) => return Some(self.write(event?)),
-                Err(_) if self.stream.media_type() == MediaType::Events => return Some(Bytes::from_static(b":\n\n")),
+                Err(_) if self.stream.layout.media_type == MediaType::Events => {
+                    return Some(Bytes::from_static(b":\n\n"));
+                }
                 Err(_) => {}
             }
         }
@@ -72,7 +74,7 @@ impl Writer {
     }
 
     fn text(&self, event: StreamEvent) -> Vec<u8> {
-        if self.stream.media_type() == MediaType::Events { self.event(event) } else { self.lines(event) }
+        if self.stream.layout.media_type == MediaType::Events { self.event(event) } else { self.lines(event) }
     }
 
     /// Records the outcome in the access line.
@@ -84,7 +86,7 @@ impl Writer {
         }
         self.line.end_stream();
         if let Some(answer) = self.stream.answer.take() {
-            self.line.add_search(self.stream.size(), &answer);
+            self.line.add_search(self.stream.puzzle.size(), &answer);
         }
     }
 
