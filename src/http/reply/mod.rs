@@ -12,6 +12,10 @@ mod search;
 mod solution;
 mod states;
 
+use std::fmt::Display;
+
+use serde::Serialize;
+
 pub(crate) use failure::{analysis_failure, limit_exceeded, limit_exceeded_with_lists, service_failure};
 pub(crate) use head::{add_server_timing, stream_head};
 pub(crate) use json::json;
@@ -33,6 +37,14 @@ pub(crate) fn written(reply: &SolveReply<'_>) -> Vec<u8> {
         (MediaType::Dot, _) => dot::graph(reply).to_string().into_bytes(),
         (MediaType::Svg, Some(nodes)) => of_tree(reply, nodes).into_bytes(),
         (MediaType::Svg, None) => of_solution(reply).into_bytes(),
+        _ => json(reply),
+    }
+}
+
+/// Writes a reply as text if that is the media type, and else as JSON.
+pub(crate) fn text_or_json(reply: &(impl Display + Serialize), media_type: MediaType) -> Vec<u8> {
+    match media_type {
+        MediaType::Text => reply.to_string().into_bytes(),
         _ => json(reply),
     }
 }

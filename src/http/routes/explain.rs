@@ -16,7 +16,7 @@ use taquin_solver::{Board, Explanation, Named, Puzzle, Tile};
 use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose};
 use crate::http::problem::Problem;
-use crate::http::reply::{Rows, grid, json, service_failure};
+use crate::http::reply::{Rows, grid, service_failure, text_or_json};
 use crate::http::request::RequestFields;
 use crate::service::Service;
 
@@ -75,10 +75,7 @@ pub(crate) async fn explain(
     let puzzle = Puzzle::try_new(board, goal).map_err(RowError::from)?;
     let explanation = service.explain(puzzle).await.map_err(|error| service_failure(&error))?;
     let reply = ExplainReply::new(&puzzle, explanation);
-    let body = match media_type {
-        MediaType::Text => reply.to_string().into_bytes(),
-        _ => json(&reply),
-    };
+    let body = text_or_json(&reply, media_type);
     // Estimates by pattern databases depend on the loaded tables.
     let is_repeatable = !GoalClass::serves(puzzle.size());
     let cache_control = if is_repeatable { Document::AN_HOUR } else { Document::NO_STORE };
@@ -104,7 +101,7 @@ impl EstimateReply {
             overestimates: optimal_length.map(|length| h > length),
             tiles: tiles.into_iter().map(|(tile, cost)| TileReply { tile, cost }).collect(),
             conflicts: conflicts.into_iter().map(ConflictReply::from).collect(),
-            parts: parts.into_iter().map(PartReply::from).collect(),
+            parts: parts.into_iter().map(|NamedPart { name, tiles, cost }| PartReply { name, tiles, cost }).collect(),
         }
     }
 }
@@ -117,13 +114,6 @@ impl From<Conflict> for ConflictReply {
             Line::Col(col) => format!("column {}", col + 1),
         };
         Self { line, tiles, leaving, cost }
-    }
-}
-
-impl From<NamedPart> for PartReply {
-    fn from(part: NamedPart) -> Self {
-        let NamedPart { name, tiles, cost } = part;
-        Self { name, tiles, cost }
     }
 }
 

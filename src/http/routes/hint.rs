@@ -14,7 +14,8 @@ use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose};
 use crate::http::problem::Problem;
 use crate::http::reply::{
-    Letter, LimitsReply, Rows, SearchReply, add_server_timing, grid, json, limit_exceeded, no_result, service_failure,
+    Letter, LimitsReply, Rows, SearchReply, add_server_timing, grid, limit_exceeded, no_result, service_failure,
+    text_or_json,
 };
 use crate::http::request::{RequestFields, moves};
 use crate::service::{Hint, Service};
@@ -57,10 +58,7 @@ pub(crate) async fn hint(
     let HintBody { puzzle, trail, limits } = HintBody::read(input)?;
     let hint = service.hint(puzzle, trail.as_ref(), limits).await.map_err(|error| service_failure(&error))?;
     let reply = HintReply::new(&puzzle, &hint)?;
-    let body = match media_type {
-        MediaType::Text => reply.to_string().into_bytes(),
-        _ => json(&reply),
-    };
+    let body = text_or_json(&reply, media_type);
     // The choice among equally good moves depends on earlier requests.
     let document = Document::new(media_type.content_type(), Document::NO_STORE, body);
     // The response to a POST has no tag, and conditions do not hinder it.

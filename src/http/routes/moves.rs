@@ -13,7 +13,7 @@ use taquin_solver::{Board, Distance, MoveSet, Tile};
 use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose};
 use crate::http::problem::Problem;
-use crate::http::reply::{Letter, Rows, analysis_failure, grid, json};
+use crate::http::reply::{Letter, Rows, analysis_failure, grid, text_or_json};
 use crate::http::request::RequestFields;
 use crate::service::{LegalMove, LegalMoves, Service};
 
@@ -83,10 +83,7 @@ pub(crate) async fn moves(
     let moves = service.legal_moves(board, goal, limits).await;
     let moves = moves.map_err(|error| analysis_failure(&error, "use `/hint`, which needs no proof"))?;
     let reply = MovesReply::new(board, goal, moves);
-    let body = match media_type {
-        MediaType::Text => reply.to_string().into_bytes(),
-        _ => json(&reply),
-    };
+    let body = text_or_json(&reply, media_type);
     let document = Document::new(media_type.content_type(), Document::AN_HOUR, body);
     Ok(document.response_to(&method, &headers))
 }

@@ -9,12 +9,13 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, Method};
 use axum::response::Response;
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
+use serde_json::json;
 use taquin_solver::Board;
 
 use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose_for};
 use crate::http::problem::Problem;
-use crate::http::reply::{Rows, grid, json, line, picture, reserved_if_long, service_failure};
+use crate::http::reply::{self, Rows, grid, line, picture, reserved_if_long, service_failure};
 use crate::http::request::RequestFields;
 use crate::service::{DrawnBoard, Service, fresh_seed};
 pub(super) use failure::draw_failure;
@@ -40,12 +41,6 @@ struct RandomReply<'a> {
     lower_bound: Option<u32>,
     upper_bound: Option<u32>,
     percentile: Option<f64>,
-}
-
-#[derive(Debug, serde::Serialize)]
-struct RequestReply {
-    board: Rows,
-    goal: Rows,
 }
 
 /// Handles GET and POST.
@@ -100,8 +95,10 @@ impl RandomQuery {
             (_, Some(As::Line)) => format!("{}\n", line(&drawn.board)).into_bytes(),
             (MediaType::Text, _) => grid(&drawn.board).into_bytes(),
             (MediaType::Svg, _) => picture::of_board(&drawn.board).into_bytes(),
-            (_, Some(As::Request)) => json(&RequestReply { board: Rows(drawn.board), goal: Rows(self.goal) }),
-            _ => json(&RandomReply::new(drawn, self.goal, seed)),
+            (_, Some(As::Request)) => {
+                json!({"board": Rows(drawn.board), "goal": Rows(self.goal)}).to_string().into_bytes()
+            }
+            _ => reply::json(&RandomReply::new(drawn, self.goal, seed)),
         }
     }
 }

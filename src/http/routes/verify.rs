@@ -14,7 +14,7 @@ use super::moves::DistanceReply;
 use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose};
 use crate::http::problem::Problem;
-use crate::http::reply::{LengthsReply, Letter, Rows, analysis_failure, grid, json, reserved_if_long};
+use crate::http::reply::{LengthsReply, Letter, Rows, analysis_failure, grid, reserved_if_long, text_or_json};
 use crate::http::request::{MAX_MOVES, RequestFields, moves, reject_combination};
 use crate::service::{AnalysisParts, Service};
 
@@ -98,10 +98,7 @@ pub(crate) async fn verify(
     let VerifyBody { board, goal, attempt, parts, limits } = VerifyBody::read(input)?;
     let check = service.check_attempt((board, goal), attempt, parts, limits).await;
     let reply = VerifyReply::new(board, goal, &check.map_err(|error| analysis_failure(&error, INSTEAD))?);
-    let body = match media_type {
-        MediaType::Text => reply.to_string().into_bytes(),
-        _ => json(&reply),
-    };
+    let body = text_or_json(&reply, media_type);
     let body = reserved_if_long(&service, body)?;
     let document = Document::new(media_type.content_type(), Document::AN_HOUR, body);
     Ok(document.response_to(&method, &headers))

@@ -7,6 +7,7 @@ use std::time::Instant;
 use axum::body::Body;
 use bytes::Bytes;
 use futures_util::stream::unfold;
+use serde_json::json;
 use taquin_bulk::rows::{RowReader, row_json, unserved};
 use taquin_bulk::{Part, Row, RowError};
 use tracing::Level;
@@ -15,7 +16,7 @@ use super::lines::Line;
 use super::work::{BatchWork, Taken};
 use crate::http::exchange::AccessLine;
 use crate::http::problem::{Problem, ProblemKind};
-use crate::http::reply::{json, service_failure};
+use crate::http::reply::service_failure;
 use crate::service::BulkHandle;
 
 /// Writes the lines of one batch. Dropping it ends the batch.
@@ -36,20 +37,6 @@ struct Counts {
     boards: u64,
     solved: u64,
     failed: u64,
-}
-
-/// The last line of a batch that is done.
-#[derive(Debug, serde::Serialize)]
-struct SummaryLine {
-    summary: Summary,
-}
-
-#[derive(Debug, serde::Serialize)]
-struct Summary {
-    boards: u64,
-    solved: u64,
-    failed: u64,
-    elapsed_us: u64,
 }
 
 impl BatchReply {
@@ -113,9 +100,8 @@ impl BatchReply {
         self.end(None);
         let Counts { boards, solved, failed } = self.counts;
         let elapsed_us = self.begun.elapsed().as_micros() as u64;
-        let mut line = json(&SummaryLine { summary: Summary { boards, solved, failed, elapsed_us } });
-        line.push(b'\n');
-        line.into()
+        let summary = json!({"boards": boards, "solved": solved, "failed": failed, "elapsed_us": elapsed_us});
+        format!("{}\n", json!({ "summary": summary })).into()
     }
 
     /// The last line of a batch that ends before it is done.

@@ -10,7 +10,7 @@ use tokio::time::{Instant, timeout_at};
 use super::reply::MethodReply;
 use crate::http::media_type::MediaType;
 use crate::http::problem::{Problem, ProblemKind};
-use crate::http::reply::{Rows, SearchReply, json, service_failure};
+use crate::http::reply::{Rows, SearchReply, service_failure, text_or_json};
 use crate::http::routes::random::draw_failure;
 use crate::service::{Answer, Draw, Service};
 
@@ -181,9 +181,8 @@ impl ExperimentReply {
     /// Serializes the reply.
     pub(super) fn to_bytes(&self, media_type: MediaType) -> Vec<u8> {
         match media_type {
-            MediaType::Text => self.to_string().into_bytes(),
             MediaType::Csv => self.csv().into_bytes(),
-            _ => json(self),
+            _ => text_or_json(self, media_type),
         }
     }
 

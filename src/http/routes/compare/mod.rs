@@ -19,7 +19,7 @@ use super::random::{draw_lengths, seed_of};
 use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose, choose_for};
 use crate::http::problem::Problem;
-use crate::http::reply::{reserved_if_long, service_failure};
+use crate::http::reply::{reserved_if_long, service_failure, text_or_json};
 use crate::http::request::{METHOD_FIELDS, RequestFields, goal_of_boards, search};
 pub(crate) use preset::Preset;
 
@@ -71,9 +71,9 @@ pub(crate) async fn compare(
                 choose_for(&headers, &[MediaType::Json, MediaType::Text], OF_ONE_BOARD, OF_SEVERAL_BOARDS)?;
             let (results, is_repeatable) = results(&service, &puzzle, &methods).await?;
             let mut reply = CompareReply::new(&puzzle, results);
-            let body = reply.to_bytes(media_type);
+            let body = text_or_json(&reply, media_type);
             reply.clear_times();
-            (media_type, body, is_repeatable, reply.to_bytes(media_type))
+            (media_type, body, is_repeatable, text_or_json(&reply, media_type))
         }
         Subject::Experiment(experiment) => {
             let media_type = choose(&headers, &[MediaType::Json, MediaType::Text, MediaType::Csv])?;

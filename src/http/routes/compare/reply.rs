@@ -7,9 +7,8 @@ use taquin_solver::{
     DuplicateDetection, Named, Path, Puzzle, SearchOptions, Solution, SuccessorOrder, TieBreaking, Weight,
 };
 
-use crate::http::media_type::MediaType;
 use crate::http::problem::Problem;
-use crate::http::reply::{LengthsReply, LimitsReply, Number, Rows, SearchReply, grid, json, limit_exceeded, no_result};
+use crate::http::reply::{LengthsReply, LimitsReply, Number, Rows, SearchReply, grid, limit_exceeded, no_result};
 use crate::service::Report;
 
 /// Longest solution whose moves are listed. Depth-first search finds solutions of a hundred thousand moves.
@@ -71,14 +70,6 @@ enum OutcomeReply {
 impl CompareReply {
     pub(crate) fn new(puzzle: &Puzzle, results: Vec<ResultReply>) -> Self {
         Self { start: Rows(*puzzle.start()), goal: Rows(*puzzle.goal()), results }
-    }
-
-    /// Serializes the reply: as text for [`MediaType::Text`], otherwise as JSON.
-    pub(crate) fn to_bytes(&self, media_type: MediaType) -> Vec<u8> {
-        match media_type {
-            MediaType::Text => self.to_string().into_bytes(),
-            _ => json(self),
-        }
     }
 
     /// Clears the elapsed times of all searches.

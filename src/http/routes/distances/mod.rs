@@ -9,12 +9,12 @@ use axum::response::Response;
 use taquin_bulk::fields::goal_alone;
 use taquin_bulk::{FieldError, sentence};
 use taquin_solver::search::Distribution;
-use taquin_solver::{Board, Named, Size};
+use taquin_solver::{Board, Named};
 
 use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose};
 use crate::http::problem::{Problem, ProblemKind};
-use crate::http::reply::{Rows, json, picture, service_failure};
+use crate::http::reply::{Rows, picture, service_failure, text_or_json};
 use crate::http::request::RequestFields;
 use crate::service::Service;
 
@@ -55,10 +55,9 @@ pub(crate) async fn distances(
     let distribution = service.distribution(&query.goal).await.map_err(|error| service_failure(&error))?;
     let reply = DistancesReply::new(&query.goal, distribution.ok_or_else(|| query.unknown())?);
     let body = match media_type {
-        MediaType::Text => reply.to_string().into_bytes(),
         MediaType::Csv => reply.csv().into_bytes(),
         MediaType::Svg => picture::of_distribution(&reply.title(), &reply.distribution).into_bytes(),
-        _ => json(&reply),
+        _ => text_or_json(&reply, media_type),
     };
     let document = Document::new(media_type.content_type(), Document::AN_HOUR, body);
     Ok(document.response_to(&method, &headers))
@@ -75,7 +74,7 @@ impl DistancesQuery {
     /// The problem of a shape or a goal whose distribution is unknown.
     fn unknown(&self) -> Problem {
         let size = self.goal.size();
-        let (field, what) = if has_known_goals(size) {
+        let (field, what) = if Distribution::stored(size, 0).is_some() {
             ("goal", format!("{size} boards with {}", place_of_blank(&self.goal)))
         } else {
             (self.sized_by, format!("{size} boards"))
@@ -87,11 +86,6 @@ impl DistancesQuery {
         let error = FieldError::new(format!("/{field}"), "unsupported", detail.clone());
         Problem::new(ProblemKind::UnsupportedCombination, sentence(&detail)).with_errors(vec![error])
     }
-}
-
-/// True if the distribution is known for some goals of a shape.
-fn has_known_goals(size: Size) -> bool {
-    Distribution::stored(size, 0).is_some()
 }
 
 /// The blank's goal, such as "the blank's goal in row 3, column 3".
