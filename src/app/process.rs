@@ -3,7 +3,8 @@
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
 use prometheus_client::metrics::counter::ConstCounter;
-use prometheus_client::metrics::gauge::ConstGauge;
+
+use crate::service::write_gauge;
 
 /// Reads the metrics at each scrape. Empty on systems other than Linux.
 #[derive(Debug)]
@@ -21,8 +22,7 @@ impl Collector for Process {
             ("process_open_fds", "Number of open file descriptors", open_files),
             ("process_start_time_seconds", "Start time of the process since the Unix epoch in seconds", started),
         ] {
-            let gauge = ConstGauge::new(value);
-            gauge.encode(encoder.encode_descriptor(name, help, None, gauge.metric_type())?)?;
+            write_gauge(&mut encoder, name, help, value)?;
         }
         Ok(())
     }

@@ -1,19 +1,16 @@
 //! Gauges of the service: queue, workers, caches, memory and tables, read when metrics are scraped.
 
+use std::fmt;
 use std::sync::Arc;
 
 use prometheus_client::collector::Collector;
-use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, EncodeMetric};
+use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
+use prometheus_client::metrics::MetricType;
 use prometheus_client::metrics::gauge::ConstGauge;
 use prometheus_client::registry::Registry;
 
 use crate::service::service::Service;
 use crate::service::tables::TableEntry;
-
-#[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
-struct KindLabel {
-    kind: &'static str,
-}
 
 /// The kinds of tables: labels of the gauges, and names of [`Tables::entries`](crate::service::tables::Tables::entries).
 const KINDS: [(&str, &str); 5] = [
@@ -23,6 +20,31 @@ const KINDS: [(&str, &str); 5] = [
     ("patterns", "patterns"),
     ("stages", "stages"),
 ];
+
+/// Writes a gauge.
+pub(crate) fn write_gauge<V>(encoder: &mut DescriptorEncoder<'_>, name: &str, help: &str, value: V) -> fmt::Result
+where
+    ConstGauge<V>: EncodeMetric,
+{
+    ConstGauge::new(value).encode(encoder.encode_descriptor(name, help, None, MetricType::Gauge)?)
+}
+
+/// Writes a gauge for each value of a label.
+pub(crate) fn write_gauges<V>(
+    encoder: &mut DescriptorEncoder<'_>,
+    name: &str,
+    help: &str,
+    label: &str,
+    values: impl IntoIterator<Item = (&'static str, V)>,
+) -> fmt::Result
+where
+    ConstGauge<V>: EncodeMetric,
+{
+    let mut family = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
+    values.into_iter().try_for_each(|(value_of_label, value)| {
+        ConstGauge::new(value).encode(family.encode_family(&[(label, value_of_label)])?)
+    })
+}
 
 impl Service {
     /// Registers all metrics of the service.
@@ -37,7 +59,7 @@ impl Service {
 struct ServiceGauges(Arc<Service>);
 
 impl Collector for ServiceGauges {
-    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), std::fmt::Error> {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
         let service = &self.0;
         let (settings, load, cache) = (service.settings(), service.load(), service.cache_usage());
         let bulk = service.bulk_load();
@@ -65,8 +87,7 @@ impl Collector for ServiceGauges {
             ("reply_memory_bytes", "Memory of long responses that are still being sent", service.reply_bytes()),
         ];
         for (name, help, value) in gauges {
-            let gauge = ConstGauge::new(value);
-            gauge.encode(encoder.encode_descriptor(name, help, None, gauge.metric_type())?)?;
+            write_gauge(&mut encoder, name, help, value)?;
         }
         self.tables(&mut encoder)
     }
@@ -74,18 +95,15 @@ impl Collector for ServiceGauges {
 
 impl ServiceGauges {
     /// Encodes number, memory and build time of the loaded tables, by kind.
-    fn tables(&self, encoder: &mut DescriptorEncoder<'_>) -> Result<(), std::fmt::Error> {
+    fn tables(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
         let entries = self.0.tables().entries();
         let mut family = |name, help, value: fn(&TableEntry) -> f64| {
-            let kind_of = ConstGauge::new(0.0).metric_type();
-            let mut family = encoder.encode_descriptor(name, help, None, kind_of)?;
-            for (kind, entry_name) in KINDS {
+            let total = |(kind, entry_name)| {
                 let of_kind = entries.iter().filter(|entry| entry.name == entry_name);
                 // The fold starts at 0, because an empty sum of floats is -0.
-                let total = of_kind.map(value).fold(0.0, |total, value| total + value);
-                ConstGauge::new(total).encode(family.encode_family(&KindLabel { kind })?)?;
-            }
-            Ok(())
+                (kind, of_kind.map(value).fold(0.0, |total, value| total + value))
+            };
+            write_gauges(encoder, name, help, "kind", KINDS.into_iter().map(total))
         };
         family("tables", "Loaded tables", |_| 1.0)?;
         family("tables_bytes", "Memory of the loaded tables", |entry| entry.bytes as f64)?;

@@ -4,13 +4,12 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 use taquin_bulk::{FailureObserver, LabelError, Row};
-use taquin_solver::{Algorithm, HeuristicKind, Named, Puzzle, SearchRequest};
+use taquin_solver::{Algorithm, HeuristicKind, Named, Puzzle, SearchRequest, named};
 use tracing::Level;
 
 use crate::service::job::{Origin, Report};
@@ -24,19 +23,22 @@ pub struct Metrics(Arc<MetricFamilies>);
 #[derive(Debug)]
 struct MetricFamilies {
     queue_wait: Histogram,
-    searches: Family<SearchLabels, Histogram>,
-    expanded: Family<MethodLabels, Counter>,
-    generated: Family<MethodLabels, Counter>,
+    searches: Family<Labels<4>, Histogram>,
+    expanded: Family<Labels<2>, Counter>,
+    generated: Family<Labels<2>, Counter>,
     /// The series of each combination of labels. A series is looked up at its first use only.
     series: Box<[OnceLock<Series>]>,
-    refusals: Family<ReasonLabel, Counter>,
-    cancellations: Family<PhaseLabel, Counter>,
-    cache_requests: Family<ResultLabel, Counter>,
+    refusals: Family<Labels<1>, Counter>,
+    cancellations: Family<Labels<1>, Counter>,
+    cache_requests: Family<Labels<1>, Counter>,
     restarts: Counter,
     panics: Counter,
-    bulk_boards: Family<OutcomeLabel, Counter>,
+    bulk_boards: Family<Labels<1>, Counter>,
     bulk_seconds: Counter<f64, AtomicU64>,
 }
+
+/// Names and values of the labels of a series.
+type Labels<const N: usize> = [(&'static str, &'static str); N];
 
 /// Metrics of one combination of labels.
 #[derive(Debug)]
@@ -44,40 +46,6 @@ struct Series {
     seconds: Histogram,
     expanded: Counter,
     generated: Counter,
-}
-
-#[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
-struct SearchLabels {
-    algorithm: &'static str,
-    heuristic: &'static str,
-    cells: &'static str,
-    outcome: &'static str,
-}
-
-#[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
-struct MethodLabels {
-    algorithm: &'static str,
-    heuristic: &'static str,
-}
-
-#[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
-struct ReasonLabel {
-    reason: &'static str,
-}
-
-#[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
-struct PhaseLabel {
-    stage: &'static str,
-}
-
-#[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
-struct OutcomeLabel {
-    outcome: &'static str,
-}
-
-#[derive(Clone, PartialEq, Eq, Hash, Debug, EncodeLabelSet)]
-struct ResultLabel {
-    result: &'static str,
 }
 
 /// Reason why a valid request is rejected.
@@ -105,35 +73,18 @@ pub enum Refusal {
     TableMemoryFull,
 }
 
-impl Refusal {
-    const ALL: [Self; 10] = [
-        Self::QueueFull,
-        Self::Waited,
-        Self::NoThread,
-        Self::Draining,
-        Self::Unauthorized,
-        Self::RateLimited,
-        Self::CrossSite,
-        Self::UnknownHost,
-        Self::ReplyMemoryFull,
-        Self::TableMemoryFull,
-    ];
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::QueueFull => "queue_full",
-            Self::Waited => "waited",
-            Self::NoThread => "no_thread",
-            Self::Draining => "draining",
-            Self::Unauthorized => "unauthorized",
-            Self::RateLimited => "rate_limited",
-            Self::CrossSite => "cross_site",
-            Self::UnknownHost => "unknown_host",
-            Self::ReplyMemoryFull => "replies_wait",
-            Self::TableMemoryFull => "tables_wait",
-        }
-    }
-}
+named!(Refusal {
+    QueueFull => "queue_full",
+    Waited => "waited",
+    NoThread => "no_thread",
+    Draining => "draining",
+    Unauthorized => "unauthorized",
+    RateLimited => "rate_limited",
+    CrossSite => "cross_site",
+    UnknownHost => "unknown_host",
+    ReplyMemoryFull => "replies_wait",
+    TableMemoryFull => "tables_wait",
+});
 
 /// Phase of a job whose clients have left.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -141,6 +92,8 @@ pub(crate) enum JobPhase {
     Queued,
     Searching,
 }
+
+named!(JobPhase { Queued => "queued", Searching => "searching" });
 
 /// Boards of bulk work, by outcome.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -194,16 +147,16 @@ impl Default for Metrics {
         };
         // These series exist from the start, at zero, so that a monitor sees their first increase.
         for reason in Refusal::ALL {
-            drop(inner.refusals.get_or_create(&ReasonLabel { reason: reason.name() }));
+            drop(inner.refusals.get_or_create(&[("reason", reason.name())]));
         }
-        for stage in ["queued", "searching"] {
-            drop(inner.cancellations.get_or_create(&PhaseLabel { stage }));
+        for stage in JobPhase::ALL {
+            drop(inner.cancellations.get_or_create(&[("stage", stage.name())]));
         }
         for result in ["hit", "miss", "joined"] {
-            drop(inner.cache_requests.get_or_create(&ResultLabel { result }));
+            drop(inner.cache_requests.get_or_create(&[("result", result)]));
         }
         for outcome in ["solved", "failed", "invalid"] {
-            drop(inner.bulk_boards.get_or_create(&OutcomeLabel { outcome }));
+            drop(inner.bulk_boards.get_or_create(&[("outcome", outcome)]));
         }
         Self(Arc::new(inner))
     }
@@ -229,7 +182,7 @@ impl FailureObserver for Metrics {
 impl Metrics {
     /// Counts a rejected request.
     pub fn refused(&self, refusal: Refusal) {
-        self.0.refusals.get_or_create(&ReasonLabel { reason: refusal.name() }).inc();
+        self.0.refusals.get_or_create(&[("reason", refusal.name())]).inc();
     }
 
     /// Counts a caught panic.
@@ -243,11 +196,7 @@ impl Metrics {
     }
 
     pub(crate) fn cancelled(&self, stage: JobPhase) {
-        let stage = match stage {
-            JobPhase::Queued => "queued",
-            JobPhase::Searching => "searching",
-        };
-        self.0.cancellations.get_or_create(&PhaseLabel { stage }).inc();
+        self.0.cancellations.get_or_create(&[("stage", stage.name())]).inc();
     }
 
     pub(crate) fn answered_from(&self, origin: Origin) {
@@ -256,13 +205,13 @@ impl Metrics {
             Origin::Joined => "joined",
             Origin::Cached => "hit",
         };
-        self.0.cache_requests.get_or_create(&ResultLabel { result }).inc();
+        self.0.cache_requests.get_or_create(&[("result", result)]).inc();
     }
 
     /// Counts the boards of a slice of bulk work, and its time with a worker.
     pub(crate) fn bulk_slice(&self, BoardCounts { solved, failed, invalid }: BoardCounts, worked: Duration) {
         for (outcome, boards) in [("solved", solved), ("failed", failed), ("invalid", invalid)] {
-            self.0.bulk_boards.get_or_create(&OutcomeLabel { outcome }).inc_by(boards);
+            self.0.bulk_boards.get_or_create(&[("outcome", outcome)]).inc_by(boards);
         }
         self.0.bulk_seconds.inc_by(worked.as_secs_f64());
     }
@@ -282,8 +231,9 @@ impl Metrics {
         let index = kind.into_iter().fold(0, |index, (part, count)| index * count + part);
         let series = self.0.series[index].get_or_init(|| {
             let (algorithm, heuristic) = (report.algorithm.name(), report.heuristic.name());
-            let labels = SearchLabels { algorithm, heuristic, cells: CELLS[cells].1, outcome: report.outcome() };
-            let method = MethodLabels { algorithm, heuristic };
+            let method = [("algorithm", algorithm), ("heuristic", heuristic)];
+            let [of_algorithm, of_heuristic] = method;
+            let labels = [of_algorithm, of_heuristic, ("cells", CELLS[cells].1), ("outcome", report.outcome())];
             Series {
                 seconds: self.0.searches.get_or_create_owned(&labels),
                 expanded: self.0.expanded.get_or_create_owned(&method),
@@ -296,34 +246,41 @@ impl Metrics {
     }
 
     pub(crate) fn register(&self, registry: &mut Registry) {
-        let MetricFamilies {
-            queue_wait,
-            searches,
-            expanded,
-            generated,
-            refusals,
-            cancellations,
-            cache_requests,
-            restarts,
-            panics,
-            bulk_boards,
-            bulk_seconds,
-            ..
-        } = &*self.0;
-        registry.register("queue_wait_seconds", "Time that jobs waited for workers, in total", queue_wait.clone());
+        let families = &*self.0;
+        registry.register(
+            "queue_wait_seconds",
+            "Time that jobs waited for workers, in total",
+            families.queue_wait.clone(),
+        );
         registry.register(
             "search_seconds",
             "Time of searches, including the replay of their solution",
-            searches.clone(),
+            families.searches.clone(),
         );
-        registry.register("search_expanded", "Nodes expanded", expanded.clone());
-        registry.register("search_generated", "Nodes generated", generated.clone());
-        registry.register("refusals", "Requests rejected for lack of capacity or authorization", refusals.clone());
-        registry.register("cancellations", "Jobs whose clients left before the response", cancellations.clone());
-        registry.register("cache_requests", "Requested searches, by origin of the result", cache_requests.clone());
-        registry.register("search_restarts", "Searches that gave their thread back and start again", restarts.clone());
-        registry.register("bulk_boards", "Boards of bulk work, by outcome", bulk_boards.clone());
-        registry.register("bulk_worker_seconds", "Worker time of bulk work", bulk_seconds.clone());
-        registry.register("panics", "Caught panics; each is a bug", panics.clone());
+        registry.register("search_expanded", "Nodes expanded", families.expanded.clone());
+        registry.register("search_generated", "Nodes generated", families.generated.clone());
+        registry.register(
+            "refusals",
+            "Requests rejected for lack of capacity or authorization",
+            families.refusals.clone(),
+        );
+        registry.register(
+            "cancellations",
+            "Jobs whose clients left before the response",
+            families.cancellations.clone(),
+        );
+        registry.register(
+            "cache_requests",
+            "Requested searches, by origin of the result",
+            families.cache_requests.clone(),
+        );
+        registry.register(
+            "search_restarts",
+            "Searches that gave their thread back and start again",
+            families.restarts.clone(),
+        );
+        registry.register("bulk_boards", "Boards of bulk work, by outcome", families.bulk_boards.clone());
+        registry.register("bulk_worker_seconds", "Worker time of bulk work", families.bulk_seconds.clone());
+        registry.register("panics", "Caught panics; each is a bug", families.panics.clone());
     }
 }

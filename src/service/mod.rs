@@ -36,6 +36,7 @@ mod spans;
 mod tables;
 
 pub use analysis::{AnalysisError, AnalysisParts, LegalMove, LegalMoves};
+pub(crate) use gauges::{write_gauge, write_gauges};
 pub use hint::Hint;
 pub use job::{Answer, BeforeSearchHook, Origin, Overload, Report, ServiceError};
 pub use metrics::{BoardCounts, Metrics, Refusal};
