@@ -104,8 +104,8 @@ impl App {
         let jobs = jobs.map(|jobs| jobs.engine);
         let http =
             HttpServices::new(&service, jobs.clone(), config.http, config.site.clone(), &config.guards, registry);
-        let main = Listener::new(bound, http.main, config.timeouts, max_connections, connections.clone());
-        let main = if config.guards.rate.is_some() { main.with_peer_addresses() } else { main };
+        let mut main = Listener::new(bound, http.main, config.timeouts, max_connections, connections.clone());
+        main.has_peer_addresses = config.guards.rate.is_some();
         // The admin listener has no load balancer in front of it.
         let admin = Timeouts { age: None, ..config.timeouts };
         let admin =

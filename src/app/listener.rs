@@ -50,7 +50,8 @@ pub(crate) struct Listener {
     /// Number of open connections of all listeners.
     connections: Gauge,
     /// True if requests carry the address of their peer.
-    has_peer_addresses: bool,
+    /// True if each request gets the address of its peer. This costs one allocation a request.
+    pub(crate) has_peer_addresses: bool,
 }
 
 /// Counts a connection as open until it is dropped.
@@ -104,12 +105,6 @@ impl Listener {
             connections,
             has_peer_addresses: false,
         }
-    }
-
-    /// Adds the peer's address to each request. This costs one allocation a request.
-    #[must_use]
-    pub(crate) fn with_peer_addresses(self) -> Self {
-        Self { has_peer_addresses: true, ..self }
     }
 
     /// The bound address.

@@ -1,7 +1,6 @@
 //! Counts jobs in creation: uploads in transfer, and recipes whose cost is being estimated.
 
 use std::collections::HashMap;
-use std::fmt;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
@@ -13,6 +12,7 @@ use super::owner::JobOwner;
 pub(crate) struct Creations(Arc<Mutex<HashMap<JobOwner, usize>>>);
 
 /// Counts a job in creation until dropped.
+#[derive(Debug)]
 pub(crate) struct Creation {
     creations: Creations,
     owner: JobOwner,
@@ -41,12 +41,6 @@ impl Drop for Creation {
                 creations.remove(&self.owner);
             }
         }
-    }
-}
-
-impl fmt::Debug for Creation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Creation").field("owner", &self.owner).finish_non_exhaustive()
     }
 }
 

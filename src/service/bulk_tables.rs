@@ -53,7 +53,7 @@ impl Tables {
             return LoadedTables::default();
         }
         let waits_for_memory = size.cells() <= Packed64::MAX_CELLS;
-        let patterns = timeout(wait, self.ready_patterns(size, goal_blank, waits_for_memory)).await;
+        let patterns = timeout(wait, self.pattern_cache.get_async(size, goal_blank, waits_for_memory)).await;
         let patterns = patterns.ok().and_then(Result::ok);
         LoadedTables { are_missing: patterns.is_none(), patterns }
     }

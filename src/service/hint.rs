@@ -60,6 +60,11 @@ impl Found {
         self.answer.report.solution.as_ref().map(|solution| &solution.path.moves()[self.moves_made..])
     }
 
+    /// Number of remaining moves to the goal; `usize::MAX` without a solution.
+    fn moves_left(&self) -> usize {
+        self.moves().map_or(usize::MAX, <[Move]>::len)
+    }
+
     /// Proven lower bound on the length of the board's solutions.
     fn lower_bound(&self) -> u32 {
         // A move shortens the distance by one at most.
@@ -94,27 +99,10 @@ impl Found {
 /// last move. So the boards ahead are cached with their solution, and each hit caches the boards after it
 /// (docs/adr/0021).
 #[derive(Debug)]
-pub(crate) struct HintCache(Cache<HintKey, HintEntry>);
+pub(crate) struct HintCache(Cache<HintKey, Found>);
 
 /// A board and the limits of its hint.
-#[derive(PartialEq, Eq, Hash, Debug)]
-struct HintKey {
-    puzzle: Puzzle,
-    limits: Limits,
-}
-
-#[derive(Clone, Debug)]
-struct HintEntry {
-    report: Arc<Report>,
-    moves_made: usize,
-}
-
-impl HintEntry {
-    /// Number of remaining moves to the goal; `usize::MAX` without a solution.
-    fn moves_left(&self) -> usize {
-        self.report.solution.as_ref().map_or(usize::MAX, |solution| solution.path.len() - self.moves_made)
-    }
-}
+type HintKey = (Puzzle, Limits);
 
 impl HintCache {
     /// Number of boards cached ahead: a client may make several moves between hints.
@@ -123,8 +111,8 @@ impl HintCache {
     /// Creates a cache of at most `bytes` bytes.
     pub(crate) fn new(bytes: u64) -> Self {
         // Each board counts the whole report, because the last board keeps it in memory.
-        let weigh = |_: &HintKey, entry: &HintEntry| {
-            let bytes = 2 * size_of::<HintKey>() + size_of::<HintEntry>() + entry.report.bytes_with_request();
+        let weigh = |_: &HintKey, found: &Found| {
+            let bytes = 2 * size_of::<HintKey>() + size_of::<Found>() + found.answer.report.bytes_with_request();
             u32::try_from(bytes).unwrap_or(u32::MAX)
         };
         // A client requests a board's hint a few times and never again, so recency predicts use and frequency does not.
@@ -168,8 +156,7 @@ impl HintCache {
 
     /// Returns the solution of an earlier hint through the start of a puzzle, if it is cached for the same limits.
     fn find(&self, puzzle: &Puzzle, limits: &Limits) -> Option<Found> {
-        let HintEntry { report, moves_made } = self.0.get(&HintKey { puzzle: *puzzle, limits: *limits })?;
-        Some(Found { answer: Answer { report, origin: Origin::Cached }, moves_made })
+        self.0.get(&(*puzzle, *limits))
     }
 
     /// Entries and bytes of the cache.
@@ -185,11 +172,11 @@ impl HintCache {
         for (moves_made, mv) in (1..).zip(moves).skip(found.moves_made).take(Self::BOARDS_AHEAD) {
             let puzzle = board.make(*mv).and_then(|_| Puzzle::try_new(board, *puzzle.goal()).ok());
             let Some(puzzle) = puzzle else { return };
-            let (key, entry) =
-                (HintKey { puzzle, limits: *limits }, HintEntry { report: Arc::clone(report), moves_made });
+            let answer = Answer { report: Arc::clone(report), origin: Origin::Cached };
+            let (key, ahead) = ((puzzle, *limits), Found { answer, moves_made });
             // The look-up also marks the entry as recently used.
-            if self.0.get(&key).is_none_or(|known| entry.moves_left() < known.moves_left()) {
-                self.0.insert(key, entry);
+            if self.0.get(&key).is_none_or(|known| ahead.moves_left() < known.moves_left()) {
+                self.0.insert(key, ahead);
             }
         }
     }

@@ -185,7 +185,10 @@ impl Service {
         let patterns = if random::needs_proof(&goal, &how) {
             // If the patterns are not loaded in time, the proofs do without them, and take longer.
             let wait = self.settings.default_time / 4;
-            timeout(wait, self.tables.ready_patterns(goal.size(), goal.blank(), false)).await.ok().and_then(Result::ok)
+            timeout(wait, self.tables.pattern_cache.get_async(goal.size(), goal.blank(), false))
+                .await
+                .ok()
+                .and_then(Result::ok)
         } else {
             None
         };

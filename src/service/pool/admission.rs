@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 
 /// Bounds the number of jobs in the pool, running and queued.
 #[derive(Debug)]
@@ -44,7 +44,7 @@ impl AdmissionPermit {
 
 impl Drop for AdmissionPermit {
     fn drop(&mut self) {
-        self.admission.admitted().deadlines.remove(&self.key);
+        self.admission.admitted.lock().deadlines.remove(&self.key);
     }
 }
 
@@ -65,7 +65,7 @@ impl Admission {
 
     /// Admits a job that ends by its deadline, or returns the Retry-After estimate.
     pub(crate) fn try_admit(self: &Arc<Self>, deadline: Instant) -> Result<AdmissionPermit, Duration> {
-        let mut admitted = self.admitted();
+        let mut admitted = self.admitted.lock();
         if admitted.deadlines.len() >= self.capacity {
             return Err(self.retry_after(&mut admitted, deadline));
         }
@@ -80,12 +80,12 @@ impl Admission {
         let (micros, average) = (worked.as_micros() as u64, self.average_micros.load(Ordering::Relaxed));
         let average = if average == 0 { micros } else { (7 * average + micros) / 8 };
         self.average_micros.store(average, Ordering::Relaxed);
-        self.admitted().last_end = Some(Instant::now());
+        self.admitted.lock().last_end = Some(Instant::now());
     }
 
     /// The Retry-After estimate for a job whose deadline passed in the queue.
     pub(crate) fn retry_after_waiting(&self, deadline: Instant) -> Duration {
-        self.retry_after(&mut self.admitted(), deadline)
+        self.retry_after(&mut self.admitted.lock(), deadline)
     }
 
     /// Estimates the time until a rejected client can get a place.
@@ -121,10 +121,6 @@ impl Admission {
         let is_recent = since_last <= (2 * interval).max(Duration::from_secs(1));
         (is_recent && !average.is_zero()).then(|| interval.saturating_mul(nth + 1))
     }
-
-    fn admitted(&self) -> MutexGuard<'_, AdmittedJobs> {
-        self.admitted.lock()
-    }
 }
 
 #[cfg(test)]
@@ -158,8 +154,8 @@ mod tests {
         let _running = admission.try_admit(Instant::now() + 12 * SECOND).unwrap();
         assert_eq!(reject(&admission), 1, "jobs end quickly");
         // No job has ended for a while.
-        admission.admitted().last_end = Instant::now().checked_sub(2 * SECOND);
-        admission.admitted().retry_times.clear();
+        admission.admitted.lock().last_end = Instant::now().checked_sub(2 * SECOND);
+        admission.admitted.lock().retry_times.clear();
         assert_eq!(reject(&admission), 12);
     }
 
@@ -173,7 +169,7 @@ mod tests {
         // The estimate follows the rate at which jobs end, if that is sooner.
         admission.record_duration(2 * SECOND);
         drop(first);
-        admission.admitted().retry_times.clear();
+        admission.admitted.lock().retry_times.clear();
         let _fourth = admission.try_admit(Instant::now() + 12 * SECOND).unwrap();
         let waits: Vec<u64> = (0..4).map(|_| reject(&admission)).collect();
         assert_eq!(waits, [3, 6, 9, 4]);

@@ -299,7 +299,8 @@ impl Pool {
         progress.set_admitted();
         let cancellation = self.cancellation(Some(deadline));
         let mut guard = CancelOnDrop::new(&self.scheduler, &self.metrics, &cancellation.flags[0]);
-        let prepared = self.or_shutdown(prepare(&self.tables, &self.metrics, job, submitted)).await.flatten();
+        let prepare = prepare(&self.tables.pattern_cache, &self.metrics, job, submitted);
+        let prepared = self.or_shutdown(prepare).await.flatten();
         let PreparedJob { job, patterns, tables } = prepared.inspect_err(|_| guard.disarm())?;
         let trial = OnceLock::new();
         let search = SearchTask { job, patterns, cancellation, progress, _admission: admission, submitted, trial };

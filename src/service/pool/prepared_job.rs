@@ -11,7 +11,7 @@ use tokio::time::timeout_at;
 use super::threads::RETRY_WITHOUT_THREAD;
 use crate::service::job::{Overload, ServiceError};
 use crate::service::metrics::{Metrics, Refusal};
-use crate::service::tables::{MIN_STAY, TableShortage, Tables};
+use crate::service::tables::{MIN_STAY, PatternCache, TableShortage};
 
 /// A job with its pattern tables.
 pub(crate) struct PreparedJob {
@@ -40,7 +40,7 @@ pub(crate) enum TablesAtHand {
 /// job that requires an optimal solution on a large board, because the tables save more time than their build costs.
 /// The second is a job with a limit on expansions, because its result must not depend on the time of the request.
 pub(crate) async fn prepare(
-    tables: &Tables,
+    cache: &Arc<PatternCache>,
     metrics: &Metrics,
     job: SearchRequest,
     submitted: Instant,
@@ -54,14 +54,14 @@ pub(crate) async fn prepare(
     }
     let (is_large, is_open) = (size.cells() > Packed64::MAX_CELLS, plan.is_heuristic_open);
     let wait = if is_large && is_open { limits.time / SHARE } else { limits.time };
-    let patterns = timeout_at((submitted + wait).into(), tables.ready_patterns(size, goal_blank, !is_open)).await;
+    let patterns = timeout_at((submitted + wait).into(), cache.get_async(size, goal_blank, !is_open)).await;
     let without = |job: SearchRequest, tables| {
         let job = SearchRequest { plan: job.plan.without_tables(), ..job };
         Ok(PreparedJob { job, patterns: None, tables })
     };
     match patterns {
         Ok(Ok(small)) if job.counts_expansions() || is_large && plan.require_optimal => {
-            let stronger = tables.stronger_patterns(Arc::clone(&small));
+            let stronger = cache.stronger(Arc::clone(&small));
             let stronger = timeout_at((submitted + limits.time / SHARE).into(), stronger).await;
             let is_late = stronger.is_err() && job.counts_expansions();
             let tables = if is_late { TablesAtHand::Weaker } else { TablesAtHand::Usual };
@@ -76,7 +76,7 @@ pub(crate) async fn prepare(
             Err(ServiceError::Overloaded { retry_after: RETRY_WITHOUT_THREAD, cause: Overload::NoThread })
         }
         Err(_) if is_open && is_large => without(job, TablesAtHand::Weaker),
-        Ok(Err(TableShortage::Passing)) | Err(_) if tables.are_short_of_memory(size, goal_blank) => {
+        Ok(Err(TableShortage::Passing)) | Err(_) if cache.is_short_of_memory(size, goal_blank) => {
             metrics.refused(Refusal::TableMemoryFull);
             Err(ServiceError::TablesWait { retry_after: MIN_STAY })
         }

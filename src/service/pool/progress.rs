@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use taquin_solver::{Observer, Path, Progress};
 use tokio::sync::{OnceCell, SetOnce, broadcast};
 
@@ -96,7 +96,7 @@ impl SearchProgress {
 
     /// Returns the best solution so far, and a receiver of all later solutions.
     pub(crate) fn subscribe(&self) -> (Option<Arc<FoundSolution>>, broadcast::Receiver<Arc<FoundSolution>>) {
-        let mut solutions = self.solutions();
+        let mut solutions = self.solutions.lock();
         let sender = solutions.sender.get_or_insert_with(|| broadcast::Sender::new(CHANNEL_CAPACITY));
         let receiver = sender.subscribe();
         (solutions.best.clone(), receiver)
@@ -104,16 +104,12 @@ impl SearchProgress {
 
     /// The shortest solution so far; `None` before the first.
     pub(crate) fn best(&self) -> Option<Path> {
-        self.solutions().best.as_ref().map(|best| best.path.clone())
+        self.solutions.lock().best.as_ref().map(|best| best.path.clone())
     }
 
     /// True if the search has found a solution, even if a shorter one may follow.
     pub(crate) fn has_solution(&self) -> bool {
-        self.solutions().best.is_some()
-    }
-
-    fn solutions(&self) -> MutexGuard<'_, FoundSolutions> {
-        self.solutions.lock()
+        self.solutions.lock().best.is_some()
     }
 }
 
@@ -126,7 +122,7 @@ impl Observer for SearchProgress {
     }
 
     fn found(&self, path: &Path) {
-        let mut solutions = self.solutions();
+        let mut solutions = self.solutions.lock();
         if solutions.best.as_ref().is_some_and(|best| best.path.len() <= path.len()) {
             return;
         }

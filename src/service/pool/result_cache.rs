@@ -10,7 +10,7 @@ use std::task::{Context, Poll};
 
 use futures_util::future::{FutureExt, Shared, WeakShared};
 use moka::sync::Cache;
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use taquin_solver::SearchRequest;
 
 use super::progress::SearchProgress;
@@ -107,7 +107,7 @@ impl ResultCache {
     where
         F: Future<Output = Result<Report, ServiceError>> + Send + 'static,
     {
-        let mut in_flight = self.in_flight();
+        let mut in_flight = self.in_flight.lock();
         if let Some(InFlightSearch { outcome, progress, .. }) = in_flight.get(job)
             && let Some(outcome) = outcome.upgrade()
         {
@@ -144,10 +144,6 @@ impl ResultCache {
     pub(crate) fn usage(&self) -> CacheUsage {
         CacheUsage::of(&self.reports)
     }
-
-    fn in_flight(&self) -> MutexGuard<'_, HashMap<SearchRequest, InFlightSearch>> {
-        self.in_flight.lock()
-    }
 }
 
 /// Removes a search from the map once it has ended or its last caller has left.
@@ -159,7 +155,7 @@ struct RemoveOnDrop {
 
 impl Drop for RemoveOnDrop {
     fn drop(&mut self) {
-        let mut in_flight = self.cache.in_flight();
+        let mut in_flight = self.cache.in_flight.lock();
         // An equal job may have started another search meanwhile.
         if in_flight.get(&self.job).is_some_and(|flight| flight.number == self.number) {
             in_flight.remove(&self.job);

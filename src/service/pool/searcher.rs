@@ -33,7 +33,7 @@ pub(crate) struct SearchTask {
 impl SearchTask {
     /// Time since the submission, without the running time of the trial.
     pub(crate) fn queued(&self) -> Duration {
-        let trial = self.trial.get().map_or(Duration::ZERO, |(trial, _)| trial.worked());
+        let trial = self.trial.get().map_or(Duration::ZERO, |(trial, _)| trial.worked);
         self.submitted.elapsed().saturating_sub(trial)
     }
 
@@ -121,7 +121,7 @@ impl Searcher {
             stats: trial.get().map_or_else(Stats::default, |(_, stats)| *stats),
         };
         let tables = SearchTables::with_patterns(&*self.tables, search.patterns.clone());
-        let searched = trial.get().map_or(Duration::ZERO, |(trial, _)| trial.worked());
+        let searched = trial.get().map_or(Duration::ZERO, |(trial, _)| trial.worked);
         let report = report(job, without_search(job, &tables, outcome)).map(|report| {
             let elapsed = searched + report.elapsed;
             Report { search: taquin_solver::Report { elapsed, ..report.search }, queued, ..report }

@@ -1,4 +1,4 @@
-use taquin_solver::heuristic::GoalClass;
+use taquin_solver::heuristic::{GoalClass, Tier};
 use taquin_solver::{
     Algorithm, Board, Encoding, HeuristicKind, Limits, Plan, Puzzle, RawBoard, Records, SearchOptions, SearchRequest,
     Sides, Size, Stats, TableSource,
@@ -176,12 +176,12 @@ async fn late_tables_leave_a_constructive_solution() {
 /// Builds the stronger tables that are requested, as the background builder does, but late.
 fn late_builder(tables: &Arc<Tables>) -> std::thread::JoinHandle<()> {
     let (sender, requests) = std::sync::mpsc::channel();
-    tables.set_background_builder(sender);
+    tables.pattern_cache.set_background_builder(sender);
     let tables = Arc::clone(tables);
     std::thread::spawn(move || {
         let class = requests.recv().unwrap();
         std::thread::sleep(Duration::from_millis(200));
-        assert!(tables.improve_later(class));
+        assert!(tables.pattern_cache.improve_later(class, Tier::Standard));
     })
 }
 

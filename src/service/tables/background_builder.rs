@@ -35,7 +35,7 @@ impl BackgroundBuilder {
         // The channel is registered first, so that no request is missed during the builds.
         let requests = (tier >= Tier::Standard).then(|| {
             let (sender, requests) = channel();
-            tables.set_background_builder(sender);
+            tables.pattern_cache.set_background_builder(sender);
             requests
         });
         tables.build_for_start();
@@ -60,7 +60,7 @@ impl BackgroundBuilder {
         drop(tables);
         for class in requests.into_iter().flatten() {
             let Some(tables) = weak.upgrade() else { break };
-            if tables.improve_later(class) {
+            if tables.pattern_cache.improve_later(class, Tier::Standard) {
                 log(&tables, "more tables are ready");
                 release_freed_memory();
             }

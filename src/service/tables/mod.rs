@@ -7,7 +7,6 @@ mod pattern_cache;
 mod table_memory;
 
 use std::path::PathBuf;
-use std::sync::mpsc::Sender;
 use std::sync::{Arc, OnceLock};
 use std::thread::Builder;
 use std::time::Duration;
@@ -15,20 +14,19 @@ use std::time::Duration;
 use taquin_solver::heuristic::{DistanceTable, GoalClass, Partition, Tier, WalkingShape};
 use taquin_solver::search::MoveAutomaton;
 use taquin_solver::tables::{PatternTables, SmallTables, TableSource};
-use taquin_solver::{Board, Cell, Size};
+use taquin_solver::{Board, Cell};
 
 use disk_cache::DiskCache;
-use pattern_cache::PatternCache;
 
 pub(crate) use background_builder::{BackgroundBuilder, lower_thread_priority};
 pub(crate) use class_entry::TableShortage;
-pub(crate) use pattern_cache::MIN_STAY;
+pub(crate) use pattern_cache::{MIN_STAY, PatternCache};
 
 /// All precomputed tables. Each is built on first use by one thread, while others wait (single flight).
 #[derive(Debug)]
 pub struct Tables {
     small: SmallTables,
-    patterns: Arc<PatternCache>,
+    pub(crate) pattern_cache: Arc<PatternCache>,
     /// The strongest tier of patterns to build; empty until [`set_strongest`](Self::set_strongest).
     strongest: OnceLock<Tier>,
 }
@@ -58,7 +56,7 @@ impl Tables {
     pub fn new(memory: u64, cache: Option<PathBuf>) -> Self {
         Self {
             small: SmallTables::new(),
-            patterns: Arc::new(PatternCache::new(
+            pattern_cache: Arc::new(PatternCache::new(
                 memory.saturating_sub(SmallTables::STAGE_BYTES),
                 cache.map(DiskCache::new),
             )),
@@ -79,34 +77,9 @@ impl Tables {
         &self.small
     }
 
-    /// Returns the strongest loaded patterns without blocking the thread; see [`patterns`](TableSource::patterns). If
-    /// other tables leave no memory, waits for memory if `waits_for_memory`, and fails otherwise.
-    ///
-    /// # Errors
-    /// See [`TableShortage`].
-    pub(crate) async fn ready_patterns(
-        &self,
-        size: Size,
-        goal_blank: Cell,
-        waits_for_memory: bool,
-    ) -> Result<Arc<PatternTables>, TableShortage> {
-        self.patterns.get_async(size, goal_blank, waits_for_memory).await
-    }
-
-    /// True if the patterns of this size and goal are not loaded, because other tables used the memory at the last
-    /// attempt.
-    pub(crate) fn are_short_of_memory(&self, size: Size, goal_blank: Cell) -> bool {
-        self.patterns.is_short_of_memory(size, goal_blank)
-    }
-
     /// Memory of the tables built on first use, including evicted tables still in use and tables being built, in bytes.
     pub fn memory_in_use(&self) -> u64 {
-        self.patterns.used_memory() + self.small.stage_bytes()
-    }
-
-    /// Waits for stronger patterns; returns `loaded` if none are being built.
-    pub(crate) async fn stronger_patterns(&self, loaded: Arc<PatternTables>) -> Arc<PatternTables> {
-        self.patterns.stronger(loaded).await
+        self.pattern_cache.used_memory() + self.small.stage_bytes()
     }
 
     /// Builds the patterns of a tier for a class, or reads them from their file, unless the class has patterns at least
@@ -115,24 +88,13 @@ impl Tables {
         std::thread::scope(|scope| {
             // If no thread can be created, the background builder or the first search builds the automaton.
             let _ = Builder::new().spawn_scoped(scope, MoveAutomaton::get);
-            self.patterns.improve(class, tier);
+            self.pattern_cache.improve(class, tier);
         });
-    }
-
-    /// Builds stronger patterns of a class with one thread, or reads them from their file, if the class is still loaded
-    /// and memory allows it. Returns true if there are new patterns. The background builder makes this call.
-    pub(crate) fn improve_later(&self, class: GoalClass) -> bool {
-        self.patterns.improve_later(class, Tier::Standard)
     }
 
     /// Sets the strongest tier of patterns to build. Only the first call counts.
     pub(crate) fn set_strongest(&self, tier: Tier) {
         let _ = self.strongest.set(tier);
-    }
-
-    /// Registers the channel to the background builder. Classes that have stronger patterns are sent to it.
-    pub(crate) fn set_background_builder(&self, builder: Sender<GoalClass>) {
-        self.patterns.set_background_builder(builder);
     }
 
     /// Builds the tables of most requests in about 0.1 s: the distances to the named goals, and the small patterns of
@@ -180,7 +142,7 @@ impl Tables {
             let size = format!("{lines} lines of {width}, blank in line {blank_line}");
             TableEntry { name: "walking distances", size, bytes: table.bytes(), build_time: Some(build_time) }
         });
-        let patterns = self.patterns.loaded().map(|loaded| {
+        let patterns = self.pattern_cache.loaded().map(|loaded| {
             let GoalClass { size, goal_blank } = loaded.class();
             let names: Vec<String> = loaded.partitions().iter().map(Partition::name).collect();
             let size = format!("{size}, blank in cell {goal_blank}: {}", names.join(" and "));
@@ -207,12 +169,12 @@ impl TableSource for Tables {
     }
 
     fn patterns(&self, class: GoalClass) -> Arc<PatternTables> {
-        self.patterns.get(class)
+        self.pattern_cache.get(class)
     }
 
     /// Returns the loaded patterns of a class, without marking them as used.
     fn loaded_patterns(&self, class: GoalClass) -> Option<Arc<PatternTables>> {
-        self.patterns.loaded().find(|loaded| loaded.class() == class)
+        self.pattern_cache.loaded().find(|loaded| loaded.class() == class)
     }
 
     fn may_improve(&self, loaded: &PatternTables) -> bool {
@@ -220,6 +182,6 @@ impl TableSource for Tables {
     }
 
     fn drop_wrong_patterns(&self, wrong: &Arc<PatternTables>) {
-        self.patterns.drop_wrong(wrong);
+        self.pattern_cache.drop_wrong(wrong);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use taquin_solver::heuristic::{Geometry, GoalClass, Partition, Tier};
 use taquin_solver::tables::PatternTables;
 use tokio::sync::Notify;
@@ -65,7 +65,7 @@ impl TableMemory {
 
     /// Bytes in use.
     pub(crate) fn used(&self) -> u64 {
-        *self.lock()
+        *self.used.lock()
     }
 
     /// Bytes that may still be reserved.
@@ -75,7 +75,7 @@ impl TableMemory {
 
     /// Reserves memory if it is available.
     pub(crate) fn reserve(self: &Arc<Self>, bytes: u64) -> Option<TableReservation> {
-        let mut used = self.lock();
+        let mut used = self.used.lock();
         (bytes <= self.capacity.saturating_sub(*used)).then(|| {
             *used += bytes;
             TableReservation { memory: Arc::clone(self), bytes }
@@ -84,7 +84,7 @@ impl TableMemory {
 
     /// Reserves memory, even beyond the limit.
     pub(crate) fn count(self: &Arc<Self>, bytes: u64) -> TableReservation {
-        *self.lock() += bytes;
+        *self.used.lock() += bytes;
         TableReservation { memory: Arc::clone(self), bytes }
     }
 
@@ -93,12 +93,8 @@ impl TableMemory {
         self.freed.notified()
     }
 
-    fn lock(&self) -> MutexGuard<'_, u64> {
-        self.used.lock()
-    }
-
     fn release(&self, bytes: u64) {
-        *self.lock() -= bytes;
+        *self.used.lock() -= bytes;
         if bytes > 0 {
             self.freed.notify_waiters();
         }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use taquin_solver::search::{Help, Helpers, MainWork};
 use tokio::sync::oneshot;
 
@@ -75,7 +75,7 @@ impl Scheduler {
     /// Blocks until a slice of bulk work gets a worker, and returns its permit; `None` if `is_over` is true first. The
     /// call checks `is_over` at its start and at each [`wake_slices`](Self::wake_slices).
     pub(crate) fn slice_permit(self: &Arc<Self>, is_over: &dyn Fn() -> bool) -> Option<RunPermit> {
-        let number = self.lock().next_number();
+        let number = self.state.lock().next_number();
         let time_left = || if is_over() { Duration::ZERO } else { Duration::MAX };
         let has_worker = self.wait_for_worker((BULK, number), false, &time_left);
         has_worker.then(|| RunPermit::new(self, number, 0, None, true))
@@ -83,7 +83,7 @@ impl Scheduler {
 
     /// Wakes every waiting slice of bulk work so that it checks again whether it is over.
     pub(crate) fn wake_slices(&self) {
-        self.lock().wake_slices();
+        self.state.lock().wake_slices();
     }
 
     /// Queues a job for a worker, a thread and memory. At most [`SearchMemory::shared`] bytes are reserved.
@@ -97,7 +97,7 @@ impl Scheduler {
 
     /// Workers and memory in use.
     pub(crate) fn load(&self) -> Load {
-        let state = self.lock();
+        let state = self.state.lock();
         Load {
             busy: self.workers - state.free,
             bulk: state.busy_slices,
@@ -128,30 +128,30 @@ impl Scheduler {
 
     /// True if jobs could use another thread and none is idle.
     pub(crate) fn lacks_thread(&self) -> bool {
-        let state = self.lock();
+        let state = self.state.lock();
         state.idle_threads == 0 && state.wants_thread()
     }
 
     /// True if another job may keep its thread after its trial.
     #[cfg(test)]
     pub(crate) fn has_room_for_long_job(&self) -> bool {
-        self.lock().has_room_for_long_job()
+        self.state.lock().has_room_for_long_job()
     }
 
     /// Number of jobs that wait to start again.
     #[cfg(test)]
     pub(crate) fn restarts(&self) -> usize {
-        self.lock().restarts()
+        self.state.lock().restarts()
     }
 
     /// Wakes every paused job and slice so that it checks its deadline and cancel flags again.
     pub(crate) fn wake_all(&self) {
-        self.lock().paused.values().for_each(|job| job.thread.unpark());
+        self.state.lock().paused.values().for_each(|job| job.thread.unpark());
     }
 
     /// Wakes the job of this number, if it is paused, so that it checks its deadline and cancel flags again.
     pub(crate) fn wake(&self, number: u64) {
-        let state = self.lock();
+        let state = self.state.lock();
         let job = state.paused.iter().find(|((_, paused), _)| *paused == number);
         job.into_iter().for_each(|(_, job)| job.thread.unpark());
     }
@@ -160,7 +160,7 @@ impl Scheduler {
     /// worker is idle but slices of bulk work have some, the slices are asked to yield them, so that a later call gets
     /// one.
     fn borrow_worker(self: &Arc<Self>) -> Option<BorrowedWorker> {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         if state.lowest_level() != NO_LEVEL {
             return None;
         }
@@ -178,19 +178,14 @@ impl Scheduler {
     /// Counts a job as long, and returns true, if the job may keep its thread after its trial. A stopped job that could
     /// start again takes precedence.
     fn try_keep_thread(self: &Arc<Self>) -> bool {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let may_keep = state.has_room_for_long_job() && !state.has_startable_restart();
         state.long += usize::from(may_keep);
         may_keep
     }
-
-    fn lock(&self) -> MutexGuard<'_, PoolState> {
-        self.state.lock()
-    }
-
     /// Changes the state, then assigns free workers to waiting jobs and slices. Returns the result of `change`.
     fn change<T>(self: &Arc<Self>, change: impl FnOnce(&mut PoolState) -> T) -> T {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let changed = change(&mut state);
         let mut undelivered = Vec::new();
         while let Some(next) = state.next().filter(|_| state.free > 0) {
@@ -386,7 +381,7 @@ impl RunPermit {
 
     /// Running time including the trial, and paused time since the start.
     pub(crate) fn times(&self) -> (Duration, Duration) {
-        let RunClock { since, worked, paused } = *self.clock();
+        let RunClock { since, worked, paused } = *self.clock.lock();
         (worked + since.map_or(Duration::ZERO, |since| since.elapsed()), paused)
     }
 
@@ -416,12 +411,12 @@ impl RunPermit {
     /// Runs a closure without the worker of a slice, then blocks until the slice has a worker again, or is cancelled.
     pub(crate) fn without_worker<T>(&self, run: impl FnOnce() -> T) -> T {
         let begun = Instant::now();
-        if !self.clock().stop() {
+        if !self.clock.lock().stop() {
             return run();
         }
         self.scheduler.change(|state| state.release_worker(BULK));
         let done = run();
-        self.wait_for_worker(&mut self.clock(), begun, BULK, false);
+        self.wait_for_worker(&mut self.clock.lock(), begun, BULK, false);
         done
     }
 
@@ -441,10 +436,6 @@ impl RunPermit {
         clock.paused += begun.elapsed();
         clock.since = is_resumed.then(Instant::now);
     }
-
-    fn clock(&self) -> MutexGuard<'_, RunClock> {
-        self.clock.lock()
-    }
 }
 
 impl RunClock {
@@ -458,7 +449,7 @@ impl RunClock {
 
 impl Drop for RunPermit {
     fn drop(&mut self) {
-        let has_worker = self.clock().since.is_some();
+        let has_worker = self.clock.lock().since.is_some();
         self.scheduler.change(|state| {
             if has_worker {
                 state.release_worker(if self.is_slice { BULK } else { 0 });
@@ -499,14 +490,14 @@ impl Helpers for RunPermit {
         let waiting = self.scheduler.waiting.load(Ordering::Relaxed);
         if self.is_slice {
             if waiting < BULK {
-                self.yield_worker(&mut self.clock(), BULK);
+                self.yield_worker(&mut self.clock.lock(), BULK);
             }
             return;
         }
         if waiting >= HELP && (self.is_long.load(Ordering::Relaxed) || !self.looks_at_clock()) {
             return;
         }
-        let mut clock = self.clock();
+        let mut clock = self.clock.lock();
         let Some(since) = clock.since else { return };
         let held = since.elapsed();
         let level = level(clock.worked + held);

@@ -62,13 +62,6 @@ pub(crate) struct Trial {
     pub(crate) worked: Duration,
 }
 
-impl Trial {
-    /// Running time of the trial.
-    pub(crate) fn worked(self) -> Duration {
-        self.worked
-    }
-}
-
 /// The way in which a job enters the queue.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Arrival {

@@ -223,7 +223,7 @@ async fn jobs_that_find_no_room_after_their_trial_stop_and_start_again() {
     for _ in 0..2 {
         hogs.push(Hog::start(&scheduler, Cancellation::default()).await);
     }
-    while scheduler.lock().long < 2 {
+    while scheduler.state.lock().long < 2 {
         tokio::task::yield_now().await;
     }
     let permit = scheduler.acquire(Need::NONE, Arrival::New, Cancellation::default()).await;
@@ -250,7 +250,7 @@ async fn jobs_that_find_no_room_after_their_trial_stop_and_start_again() {
     assert!(again.may_continue());
     drop(again);
     hogs.pop().unwrap().end();
-    assert_eq!((scheduler.load(), scheduler.lock().long), (Load::default(), 0));
+    assert_eq!((scheduler.load(), scheduler.state.lock().long), (Load::default(), 0));
 }
 
 #[test]
@@ -325,7 +325,7 @@ async fn bulk_work_takes_no_worker_that_a_paused_job_could_use() {
         let scheduler = Arc::clone(&scheduler);
         move || scheduler.slice_permit(&|| false)
     });
-    while scheduler.lock().paused.is_empty() {
+    while scheduler.state.lock().paused.is_empty() {
         tokio::task::yield_now().await;
     }
     // Each time the hog pauses and resumes, the worker changes hands.
@@ -390,10 +390,10 @@ fn a_waiting_slice_that_is_over_leaves_the_queue() {
     let first = scheduler.slice_permit(&|| false).unwrap();
     let is_over = Arc::<AtomicBool>::default();
     let waiting = [Arc::clone(&is_over), Arc::default()].map(|is_over: Arc<AtomicBool>| {
-        let before = scheduler.lock().paused.len();
+        let before = scheduler.state.lock().paused.len();
         let own = Arc::clone(&scheduler);
         let waiting = std::thread::spawn(move || own.slice_permit(&|| is_over.load(Ordering::Relaxed)).is_some());
-        while scheduler.lock().paused.len() == before {
+        while scheduler.state.lock().paused.len() == before {
             std::thread::yield_now();
         }
         waiting
@@ -404,7 +404,7 @@ fn a_waiting_slice_that_is_over_leaves_the_queue() {
     assert!(!over.join().unwrap(), "it was the first in the queue");
     drop(first);
     assert!(other.join().unwrap());
-    assert_eq!((scheduler.load(), scheduler.lock().paused.len()), (Load::default(), 0));
+    assert_eq!((scheduler.load(), scheduler.state.lock().paused.len()), (Load::default(), 0));
 }
 
 #[test]
@@ -415,13 +415,16 @@ fn slices_continue_once_no_search_asks_for_help() {
         let scheduler = Arc::clone(&scheduler);
         move || scheduler.slice_permit(&|| false).is_some()
     });
-    while scheduler.lock().paused.is_empty() {
+    while scheduler.state.lock().paused.is_empty() {
         std::thread::yield_now();
     }
     // The request for help wakes the waiting slice, which learns when the time for helpers ends.
     assert!(scheduler.borrow_worker().is_none() && first.must_yield());
     drop(first);
-    assert!(scheduler.lock().free == 1 && !scheduler.lock().paused.is_empty(), "the worker is left to a helper");
+    assert!(
+        scheduler.state.lock().free == 1 && !scheduler.state.lock().paused.is_empty(),
+        "the worker is left to a helper"
+    );
     second.pause();
     assert!(waiting.join().unwrap());
     assert!(second.times().1 > Duration::ZERO && !second.must_yield());
