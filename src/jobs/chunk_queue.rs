@@ -57,9 +57,9 @@ impl<B> ChunkQueue<B> {
         if let Some(dropped) = self.dropped.pop() {
             return Some(dropped);
         }
-        let first = (self.next..self.is_done.len()).find(|chunk| !self.is_done[*chunk])?;
-        self.next = first + 1;
-        Some(first as u64)
+        let first = self.missing().next()?;
+        self.next = first as usize + 1;
+        Some(first)
     }
 
     /// Puts an unfinished chunk back into the queue, with its labels.
@@ -96,20 +96,9 @@ impl<B> ChunkQueue<B> {
         is_new
     }
 
-    pub(crate) fn first_missing(&self) -> Option<u64> {
-        let mut first = None;
-        self.missing(|chunk| {
-            first = Some(chunk);
-            false
-        });
-        first
-    }
-
-    /// Calls `visit` with the number of each chunk that is neither done, begun, nor dropped, in order, until `visit`
-    /// returns false.
-    pub(crate) fn missing(&self, mut visit: impl FnMut(u64) -> bool) {
-        let missing = (self.next..self.is_done.len()).filter(|chunk| !self.is_done[*chunk]);
-        missing.map(|chunk| chunk as u64).take_while(|chunk| visit(*chunk)).for_each(drop);
+    /// Numbers of the chunks that are neither done, begun, nor dropped, in order.
+    pub(crate) fn missing(&self) -> impl Iterator<Item = u64> {
+        (self.next..self.is_done.len()).filter(|chunk| !self.is_done[*chunk]).map(|chunk| chunk as u64)
     }
 
     pub(crate) fn done(&self) -> u64 {

@@ -178,7 +178,7 @@ impl JobEngine {
     }
 
     fn unfinished(&self, owner: JobOwner) -> usize {
-        let is_unfinished = |job: &&Arc<Job>| job.owner() == owner && !job.state().is_ended();
+        let is_unfinished = |job: &&Arc<Job>| job.record.owner == owner && !job.state().is_ended();
         self.jobs.lock().values().filter(is_unfinished).count()
     }
 

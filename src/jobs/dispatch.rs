@@ -64,7 +64,7 @@ impl Dispatch for LocalDispatch {
     fn reconcile(&self, unfinished: &[Arc<Job>]) {
         let mut owners = self.owners.lock();
         for job in unfinished {
-            owners.entry(job.owner()).or_insert_with(|| self.entry()).work.add(job);
+            owners.entry(job.record.owner).or_insert_with(|| self.entry()).work.add(job);
         }
         owners.retain(|_, entry| entry.work.has_unfinished());
         for OwnerEntry { work, handle } in owners.values_mut() {

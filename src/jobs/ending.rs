@@ -49,7 +49,7 @@ impl JobEngine {
         if !was_ended && self.store.is_shared() {
             // A process may still know a deleted job. The process must not store an end for that job, and must not
             // report that end for a newer job with the same key.
-            if !self.store.names(job.id(), job.folder())? {
+            if !self.store.names(job.id(), job.record.folder)? {
                 self.forget(job);
                 return Ok(Ended::Gone);
             }
@@ -76,7 +76,7 @@ impl JobEngine {
     fn cancel(&self, job: &Job) -> Result<(), JobError> {
         match job.cancel() {
             // The record still names the folder, so the job was not deleted: its files are damaged.
-            Err(error) if !error.is_temporary() && self.store.names(job.id(), job.folder())? => {
+            Err(error) if !error.is_temporary() && self.store.names(job.id(), job.record.folder)? => {
                 job.note_damage(&error)?;
             }
             cancelled => cancelled?,
@@ -103,7 +103,7 @@ impl JobEngine {
     /// # Errors
     /// [`JobError`] if the store cannot be read.
     pub fn report_damage(&self, job: &Arc<Job>, damage: &JobError) -> Result<bool, JobError> {
-        let exists = self.store.names(job.id(), job.folder())?;
+        let exists = self.store.names(job.id(), job.record.folder)?;
         if exists {
             job.report_damage(damage);
         } else {
@@ -133,14 +133,14 @@ impl JobEngine {
     /// Removes the record of a job, and schedules the removal of the files, which may be many.
     pub(crate) fn remove(&self, job: &Arc<Job>) -> Result<Removal, JobError> {
         let commit = self.commit.lock();
-        let removal = self.store.remove(job.id(), job.folder())?;
+        let removal = self.store.remove(job.id(), job.record.folder)?;
         drop(commit);
         if removal != Removal::ByAnother {
             self.forget(job);
         }
         if removal == Removal::Done {
-            self.has_unnamed.fetch_or(!job.has_record(), Ordering::Relaxed);
-            self.removed.lock().push((job.id(), job.folder()));
+            self.has_unnamed.fetch_or(!job.has_record, Ordering::Relaxed);
+            self.removed.lock().push((job.id(), job.record.folder));
             self.removal.notify_one();
         }
         Ok(removal)

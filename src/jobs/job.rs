@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant, SystemTime};
 
 use parking_lot::Mutex;
-use taquin_bulk::{EndState, FolderName, JobEnd, JobError, JobId, StoredJob};
+use taquin_bulk::{EndState, JobEnd, JobError, JobId, StoredJob};
 use taquin_solver::Named;
 use tokio::sync::watch;
 
@@ -23,10 +23,10 @@ use super::view::{JobCounts, JobState, JobView, WaitingFor};
 /// A job of an engine: the state that a process keeps between slices. The files of the job are authoritative.
 pub struct Job {
     id: JobId,
-    record: JobRecord,
+    pub(crate) record: JobRecord,
     stored: StoredJob,
     /// False if `record` is a placeholder for a damaged record.
-    has_record: bool,
+    pub(crate) has_record: bool,
     /// False if the specification is damaged or unknown.
     has_spec: bool,
     /// Raised when the job ends.
@@ -187,33 +187,10 @@ impl Job {
         self.changes.subscribe()
     }
 
-    pub(crate) fn has_record(&self) -> bool {
-        self.has_record
-    }
-
     /// Returns true if this owner may see the job. Any owner with the id may see a job whose record is damaged. Such a
     /// job shows only the reason of its failure.
     pub(crate) fn is_of(&self, owner: JobOwner) -> bool {
         self.record.owner == owner || !self.has_record
-    }
-
-    /// The owner, in whose list the job appears.
-    pub fn owner(&self) -> JobOwner {
-        self.record.owner
-    }
-
-    pub(crate) fn created(&self) -> SystemTime {
-        self.record.created
-    }
-
-    /// The folder.
-    pub fn folder(&self) -> FolderName {
-        self.record.folder
-    }
-
-    /// Estimated core time of the whole job, in seconds.
-    pub fn core_seconds(&self) -> f64 {
-        self.record.core_seconds
     }
 
     /// A flag raised when the job ends.

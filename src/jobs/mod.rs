@@ -271,14 +271,15 @@ impl JobEngine {
     /// [`JobError`] if the store is shared and cannot be read.
     pub async fn jobs(self: &Arc<Self>, owner: JobOwner) -> Result<Vec<Arc<Job>>, JobError> {
         self.refresh().await?;
-        let mut jobs: Vec<Arc<Job>> = self.jobs.lock().values().filter(|job| job.owner() == owner).cloned().collect();
+        let mut jobs: Vec<Arc<Job>> =
+            self.jobs.lock().values().filter(|job| job.record.owner == owner).cloned().collect();
         jobs.sort_by_key(|job| std::cmp::Reverse(Self::rank(job)));
         Ok(jobs)
     }
 
     /// Sort key of a job among its owner's jobs. Newer jobs have greater keys.
     pub fn rank(job: &Job) -> (u64, JobId) {
-        (time::millis(job.created()), job.id())
+        (time::millis(job.record.created), job.id())
     }
 
     /// Returns a snapshot of a job.

@@ -109,7 +109,7 @@ impl JobEngine {
         let known = self.jobs.lock().get(&id).cloned();
         let found = self.store.find_record(id)?;
         if let Some(known) = known {
-            if found.as_ref().is_some_and(|found| found.record.folder == known.folder()) {
+            if found.as_ref().is_some_and(|found| found.record.folder == known.record.folder) {
                 return Ok(Some(known));
             }
             self.forget(&known);
@@ -154,7 +154,7 @@ impl JobEngine {
     pub(crate) fn tidy(&self) {
         let found = self.store.remove_unnamed(UNNAMED_TIME).and_then(|records| {
             let is_other = |(id, folder): &(JobId, FolderName)| {
-                self.jobs.lock().get(id).is_some_and(|known| known.folder() != *folder)
+                self.jobs.lock().get(id).is_some_and(|known| known.record.folder != *folder)
             };
             let others: Vec<JobId> = records.into_iter().filter(is_other).map(|(id, _)| id).collect();
             self.look_up_all(&others)

@@ -516,7 +516,7 @@ async fn the_clock_of_a_replica_does_not_move_the_expiry() {
     let job = engine.create(owner(), None, draft(1)).await.unwrap();
     assert_eq!(engine.end(&job, None).unwrap(), Ended::Kept);
     let created = SystemTime::now() + Duration::from_secs(1 << 25);
-    let record = JobRecord { owner: owner(), created, core_seconds: 1.0, folder: job.folder() };
+    let record = JobRecord { owner: owner(), created, core_seconds: 1.0, folder: job.record.folder };
     let ahead = Job::load(job.id(), record, job.stored().clone(), Making::Elsewhere, None).unwrap();
     assert_eq!(ahead.ended(), job.ended());
     let view = engine.view(&ahead);
@@ -562,7 +562,7 @@ async fn whichever_call_fails_a_job_that_was_accepted_ends_and_there_is_one() {
             let mut folders: Vec<FolderName> = Vec::new();
             let files = running.engine.store.files();
             files.list_folders("data", &mut |name| folders.push(name.parse().unwrap())).unwrap();
-            assert_eq!(folders, [job.folder()], "{failure:?}, call {call}");
+            assert_eq!(folders, [job.record.folder], "{failure:?}, call {call}");
             running.end().await;
             if !has_failed {
                 assert!(accepted.is_some() && call > 20, "{failure:?} has {call} calls");

@@ -24,7 +24,7 @@ impl Job {
             match progress.phase {
                 Phase::Ended { .. } => return Ok(false),
                 Phase::Finalizing => (None, progress.listed.elapsed() >= LIST_PERIOD),
-                _ => (progress.chunks.first_missing(), false),
+                _ => (progress.chunks.missing().next(), false),
             }
         };
         if is_due {
@@ -77,8 +77,8 @@ impl Job {
     }
 
     /// Calls `visit` with the number of each chunk without a known part, in order, until `visit` returns false.
-    pub fn missing_chunks(&self, visit: impl FnMut(u64) -> bool) {
-        self.progress.lock().chunks.missing(visit);
+    pub fn missing_chunks(&self, mut visit: impl FnMut(u64) -> bool) {
+        self.progress.lock().chunks.missing().take_while(|chunk| visit(*chunk)).for_each(drop);
     }
 
     /// Records the number of tasks in the queue, whether the queue has a worker, and the present obstacle. Without an

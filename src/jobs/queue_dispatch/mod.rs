@@ -102,8 +102,8 @@ impl<Q: Queue> QueueDispatch<Q> {
     fn read_all<'j>(memory: &mut Memory, unfinished: &'j [Arc<Job>], tasks: &HashSet<Task>) -> Vec<&'j Arc<Job>> {
         let active: HashSet<FolderName> = memory.tasks.iter().chain(tasks).map(|task| task.folder).collect();
         let is_due = |job: &&Arc<Job>| {
-            let read = memory.read.get(&job.folder());
-            active.contains(&job.folder()) || read.is_none_or(|read| read.elapsed() >= LOOK_PERIOD)
+            let read = memory.read.get(&job.record.folder);
+            active.contains(&job.record.folder) || read.is_none_or(|read| read.elapsed() >= LOOK_PERIOD)
         };
         let (due, mut going): (Vec<&Arc<Job>>, Vec<&Arc<Job>>) = unfinished.iter().partition(is_due);
         for (job, read) in read_jobs(&due) {
@@ -111,10 +111,10 @@ impl<Q: Queue> QueueDispatch<Q> {
                 Ok(_) if job.state().is_ended() => {}
                 Ok(has_new_parts) => {
                     if has_new_parts {
-                        memory.stuck.remove(&job.folder());
-                        memory.refusals.note_parts(job.folder());
+                        memory.stuck.remove(&job.record.folder);
+                        memory.refusals.note_parts(job.record.folder);
                     }
-                    memory.read.insert(job.folder(), Instant::now());
+                    memory.read.insert(job.record.folder, Instant::now());
                     going.push(job);
                 }
                 Err(error) => {
@@ -124,7 +124,7 @@ impl<Q: Queue> QueueDispatch<Q> {
                 }
             }
         }
-        let folders: HashSet<FolderName> = unfinished.iter().map(|job| job.folder()).collect();
+        let folders: HashSet<FolderName> = unfinished.iter().map(|job| job.record.folder).collect();
         memory.read.retain(|folder, _| folders.contains(folder));
         going
     }
@@ -182,7 +182,7 @@ impl<Q: Queue> QueueDispatch<Q> {
         let offered = self.runtime.block_on(self.offer(&offers));
         let no_queue = offered.is_err().then_some(WaitingFor::Queue);
         for job in going {
-            let folder = job.folder();
+            let folder = job.record.folder;
             let no_store = memory.stuck.contains_key(&folder).then_some(WaitingFor::Disk);
             let tasks = of_jobs.get(&folder).copied().unwrap_or_default();
             let obstacle = no_store.or(no_queue).or_else(|| memory.refusals.obstacle(folder));

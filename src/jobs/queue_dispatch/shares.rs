@@ -15,7 +15,7 @@ use crate::jobs::owner::JobOwner;
 const QUICK: f64 = 10.0;
 
 pub(crate) fn class_of(job: &Job) -> TaskClass {
-    if job.core_seconds() <= QUICK { TaskClass::Quick } else { TaskClass::Bulk }
+    if job.record.core_seconds <= QUICK { TaskClass::Quick } else { TaskClass::Bulk }
 }
 
 /// Returns the number of tasks to add to the queue. `ended` is the number of tasks that have ended since the last
@@ -41,11 +41,11 @@ pub(crate) fn share(
     tasks.iter().for_each(|task| *of_jobs.entry(task.folder).or_default() += 1);
     let mut owners: HashMap<JobOwner, (usize, BinaryHeap<JobShare>)> = HashMap::new();
     for job in jobs {
-        let out = of_jobs.get(&job.folder()).copied().unwrap_or_default();
-        let (of_owner, shares) = owners.entry(job.owner()).or_default();
+        let out = of_jobs.get(&job.record.folder).copied().unwrap_or_default();
+        let (of_owner, shares) = owners.entry(job.record.owner).or_default();
         *of_owner += out;
-        let next = next_tasks(job, places.min(refusals.room(job.folder(), out)), &may_offer);
-        shares.push(JobShare { out: Reverse(out), folder: job.folder(), next });
+        let next = next_tasks(job, places.min(refusals.room(job.record.folder, out)), &may_offer);
+        shares.push(JobShare { out: Reverse(out), folder: job.record.folder, next });
     }
     let mut shares: Vec<BinaryHeap<JobShare>> = Vec::new();
     let mut turns = BinaryHeap::new();
@@ -82,7 +82,7 @@ struct JobShare {
 
 /// Returns the next tasks of a job that may be offered: at most `count` chunks, or the end if all parts exist.
 fn next_tasks(job: &Job, count: usize, may_offer: impl Fn(&Task) -> bool) -> VecDeque<Task> {
-    let task = |work| Task { class: class_of(job), job: job.id(), folder: job.folder(), work };
+    let task = |work| Task { class: class_of(job), job: job.id(), folder: job.record.folder, work };
     let (mut tasks, mut is_complete) = (VecDeque::new(), true);
     job.missing_chunks(|chunk| {
         is_complete = false;

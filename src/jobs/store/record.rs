@@ -11,6 +11,7 @@ use crate::jobs::time::{bounded, millis, of_millis};
 /// The record of a job, `jobs/ID.json`: everything the engine stores beside the specification.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct JobRecord {
+    /// The owner, in whose list the job appears.
     pub(crate) owner: JobOwner,
     /// Creation time, with millisecond precision.
     pub(crate) created: SystemTime,

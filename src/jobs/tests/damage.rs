@@ -51,7 +51,7 @@ async fn a_job_whose_record_is_damaged_has_failed_and_can_be_deleted() {
         damage();
         let running = Running::new(scratch.0.path());
         let found = running.engine.find(owner(), id).await.unwrap().expect("it is found");
-        let listed = running.engine.jobs(found.owner()).await.unwrap();
+        let listed = running.engine.jobs(found.record.owner).await.unwrap();
         let view = running.engine.view(&found);
         assert_eq!((listed.len(), view.id, view.state), (1, id, JobState::Failed));
         assert_eq!((view.folder, view.spec.is_some(), view.counts.boards), (None, false, 0));

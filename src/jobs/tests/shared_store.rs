@@ -15,9 +15,9 @@ async fn a_replica_that_has_not_seen_a_deletion_ends_nothing() {
         one.remove_files();
         let anew = one.create(owner(), Some("key"), draft(2)).await.unwrap();
         assert_eq!(other.end(&seen, only).unwrap(), Ended::Gone, "{only:?}");
-        assert!(memory.get(&format!("data/{}/end.json", job.folder())).unwrap().is_none(), "nothing is left");
+        assert!(memory.get(&format!("data/{}/end.json", job.record.folder)).unwrap().is_none(), "nothing is left");
         let seen = other.find(owner(), job.id()).await.unwrap().unwrap();
-        assert_eq!((seen.folder(), other.view(&seen).state), (anew.folder(), JobState::Queued));
+        assert_eq!((seen.record.folder, other.view(&seen).state), (anew.record.folder, JobState::Queued));
         assert_eq!(one.end(&anew, None).unwrap(), Ended::Kept);
         assert_eq!(one.end(&anew, None).unwrap(), Ended::Deleted);
     }
@@ -74,7 +74,7 @@ async fn a_repeated_request_finds_its_job_although_there_are_too_many() {
     // Both requests have the same key, so their job takes only the last place.
     let (first, second) =
         tokio::join!(one.create(owner(), Some("key"), draft(3)), other.create(owner(), Some("key"), draft(3)));
-    assert_eq!(first.unwrap().folder(), second.unwrap().folder());
+    assert_eq!(first.unwrap().record.folder, second.unwrap().record.folder);
     let third = other.create(owner(), Some("key"), draft(3)).await.unwrap();
     assert_eq!(third.id(), owner().job_of_key("key"));
     assert_eq!(other.jobs(owner()).await.unwrap().len(), 3);
@@ -91,11 +91,11 @@ async fn a_job_that_another_process_creates_anew_is_known() {
     let seen = other.find(owner(), job.id()).await.unwrap().unwrap();
     assert_eq!(other.end(&seen, None).unwrap(), Ended::Deleted);
     let anew = other.create(owner(), Some("key"), draft(1)).await.unwrap();
-    assert!(anew.id() == job.id() && anew.folder() != job.folder());
+    assert!(anew.id() == job.id() && anew.record.folder != job.record.folder);
     let engine = Arc::clone(&running.engine);
     tokio::task::spawn_blocking(move || engine.tidy()).await.unwrap();
     let known = running.engine.jobs.lock().get(&job.id()).cloned().expect("it is known");
-    assert_eq!(known.folder(), anew.folder());
+    assert_eq!(known.record.folder, anew.record.folder);
     completed(&running.engine, &known).await;
 }
 

@@ -223,7 +223,7 @@ async fn a_job_that_cannot_be_read_does_not_hide_the_others() {
     let other = Place { files, ..place.clone() }.replica(&service).await;
     let begun = Instant::now();
     let jobs = loop {
-        match other.engine.jobs(ended.owner()).await {
+        match other.engine.jobs(ended.record.owner).await {
             Ok(jobs) => break jobs,
             Err(error) => assert!(begun.elapsed() < Duration::from_secs(60), "{error}"),
         }
@@ -231,5 +231,5 @@ async fn a_job_that_cannot_be_read_does_not_hide_the_others() {
     };
     assert_eq!(jobs.iter().map(|job| job.id()).collect::<Vec<_>>(), [ended.id()]);
     tokio::time::sleep(Duration::from_secs(2)).await;
-    assert!(other.engine.jobs(ended.owner()).await.is_ok() && other.engine.has_store());
+    assert!(other.engine.jobs(ended.record.owner).await.is_ok() && other.engine.has_store());
 }
