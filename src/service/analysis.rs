@@ -52,18 +52,14 @@ pub struct AnalysisParts {
 }
 
 /// Reason why an analysis has no result.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum AnalysisError {
     /// There is no capacity, or a bug.
-    Service(ServiceError),
+    #[error(transparent)]
+    Service(#[from] ServiceError),
     /// A limit ended a search before its proof. The report has no solution.
+    #[error("a limit ended the search")]
     Stopped(Box<Report>, StopReason),
-}
-
-impl From<ServiceError> for AnalysisError {
-    fn from(error: ServiceError) -> Self {
-        Self::Service(error)
-    }
 }
 
 /// True if the analysis of a board of this size searches, because `auto` proves lengths and no table has them.

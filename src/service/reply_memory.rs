@@ -54,11 +54,6 @@ impl ReplyMemory {
         reservation.grow(bytes).then_some(reservation)
     }
 
-    /// True if [`reserve`](Self::reserve) would succeed at this moment.
-    pub(crate) fn has_room(self: &Arc<Self>, owner: Option<ReplyOwner>, bytes: u64) -> bool {
-        self.reserve(owner, bytes).is_some()
-    }
-
     /// Returns the permits of an owner, which all reservations of the owner share.
     fn owner(&self, owner: ReplyOwner) -> Arc<Semaphore> {
         let mut owners = self.owners.lock();
@@ -164,7 +159,8 @@ mod tests {
         let memory = ReplyMemory::new(256 * MIB);
         let large_ones: Vec<_> = std::iter::from_fn(|| memory.reserve(None, 20 * MIB)).collect();
         assert_eq!((large_ones.len(), memory.held()), (11, 220 * MIB));
-        assert!(memory.has_room(None, MIB / 2) && memory.has_room(None, 4 * MIB) && !memory.has_room(None, 5 * MIB));
+        let has_room = |bytes| memory.reserve(None, bytes).is_some();
+        assert!(has_room(MIB / 2) && has_room(4 * MIB) && !has_room(5 * MIB));
         let small: Vec<_> = std::iter::from_fn(|| memory.reserve(None, MIB / 2)).collect();
         assert_eq!(small.len(), 72, "they may use all memory");
         assert_eq!(memory.held(), 256 * MIB);

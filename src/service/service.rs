@@ -327,14 +327,6 @@ impl Service {
         if reservation.grow(bytes as u64) { Ok(()) } else { Err(self.reply_memory_full()) }
     }
 
-    /// Checks that [`reserve_reply`](Self::reserve_reply) would succeed at present.
-    ///
-    /// # Errors
-    /// See [`reserve_reply`](Self::reserve_reply).
-    pub fn check_reply_memory(&self, owner: Option<ReplyOwner>, bytes: usize) -> Result<(), ServiceError> {
-        if self.reply_memory.has_room(owner, bytes as u64) { Ok(()) } else { Err(self.reply_memory_full()) }
-    }
-
     /// Memory reserved for batches, and for long responses that are still being sent, in bytes.
     pub fn reply_bytes(&self) -> u64 {
         self.reply_memory.held()

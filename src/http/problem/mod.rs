@@ -25,7 +25,7 @@ pub struct Problem {
     pub kind: ProblemKind,
     /// Cause of this failure, and advice to the client.
     pub detail: String,
-    /// Errors in the request, at most [`Problem::MAX_ERRORS`].
+    /// Errors in the request, at most [`RowError::MAX_ERRORS`].
     pub errors: Vec<FieldError>,
     /// Extension members, in the order of the document.
     pub members: Vec<(&'static str, Value)>,
@@ -44,9 +44,6 @@ struct Tail {
 }
 
 impl Problem {
-    /// Maximum number of errors in a problem document.
-    pub const MAX_ERRORS: usize = RowError::MAX_ERRORS;
-
     /// Creates a problem without errors, extension members or headers.
     pub fn new(kind: ProblemKind, detail: impl Into<String>) -> Self {
         Self { kind, detail: detail.into(), errors: Vec::new(), members: Vec::new(), tail: None, headers: Vec::new() }
@@ -57,10 +54,10 @@ impl Problem {
         Self::new(ProblemKind::Internal, RowError::INTERNAL)
     }
 
-    /// Sets the errors, and drops errors beyond [`Problem::MAX_ERRORS`].
+    /// Sets the errors, and drops errors beyond [`RowError::MAX_ERRORS`].
     #[must_use]
     pub fn with_errors(mut self, mut errors: Vec<FieldError>) -> Self {
-        errors.truncate(Self::MAX_ERRORS);
+        errors.truncate(RowError::MAX_ERRORS);
         self.errors = errors;
         self
     }

@@ -21,11 +21,8 @@ pub(crate) fn service_failure(error: &ServiceError) -> Problem {
                  Omit the heuristic, or use `linear_conflict`.",
                 bytes >> 20
             );
-            Problem::new(ProblemKind::UnsupportedCombination, detail.clone()).with_errors(vec![FieldError::new(
-                "/heuristic",
-                "unsupported",
-                detail,
-            )])
+            let error = FieldError::new("/heuristic", "unsupported", detail.clone());
+            Problem::new(ProblemKind::UnsupportedCombination, detail).with_errors(vec![error])
         }
         ServiceError::TablesWait { retry_after } => {
             let detail = "The pattern tables for this board and goal have to wait until other tables are no longer used. \

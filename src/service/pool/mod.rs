@@ -95,7 +95,12 @@ impl Pool {
         let ServiceSettings { workers, queue, searches_memory, bulk, .. } = *settings;
         let scheduler = Scheduler::new(workers, searches_memory);
         let admission = Admission::new(workers + queue, workers);
-        let searcher = Searcher::new(&tables, &metrics, &admission, settings.before_search);
+        let searcher = Arc::new(Searcher {
+            tables: Arc::clone(&tables),
+            metrics: metrics.clone(),
+            admission: Arc::clone(&admission),
+            before_search: settings.before_search,
+        });
         let cancel_all = Arc::default();
         Arc::new(Self {
             admission,
@@ -108,7 +113,7 @@ impl Pool {
             is_draining: AtomicBool::new(false),
             cancel_all,
             shutdown: watch::Sender::new(false),
-            searcher: Arc::new(searcher),
+            searcher,
             slice_memory: bulk.search_memory,
         })
     }

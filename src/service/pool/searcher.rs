@@ -47,23 +47,13 @@ impl SearchTask {
 /// Runs searches on the caller's thread, counts them and logs them.
 #[derive(Debug)]
 pub(crate) struct Searcher {
-    tables: Arc<Tables>,
-    metrics: Metrics,
-    admission: Arc<Admission>,
-    before_search: Option<BeforeSearchHook>,
+    pub(crate) tables: Arc<Tables>,
+    pub(crate) metrics: Metrics,
+    pub(crate) admission: Arc<Admission>,
+    pub(crate) before_search: Option<BeforeSearchHook>,
 }
 
 impl Searcher {
-    pub(crate) fn new(
-        tables: &Arc<Tables>,
-        metrics: &Metrics,
-        admission: &Arc<Admission>,
-        before_search: Option<BeforeSearchHook>,
-    ) -> Self {
-        let (tables, metrics, admission) = (Arc::clone(tables), metrics.clone(), Arc::clone(admission));
-        Self { tables, metrics, admission, before_search }
-    }
-
     /// Runs a search that takes microseconds, without a permit. Logs only a failure.
     pub(crate) fn search_at_once(&self, job: &SearchRequest) -> Result<Report, ServiceError> {
         let span = SearchSpan::begin();

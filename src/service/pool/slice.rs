@@ -69,12 +69,6 @@ impl<'a> SliceContext<'a> {
         self.permit.cancellation.is_raised()
     }
 
-    /// Returns the helpers for searches of the slice. The helpers pause a search while more important work needs the
-    /// worker. The helpers provide no threads, because bulk work is fastest with one thread for each board.
-    pub fn helpers(&self) -> &dyn Helpers {
-        self
-    }
-
     /// Returns the control that stops and pauses the labelling of rows, and reports failed searches to `failures`.
     pub fn control<'c>(&'c self, failures: &'c dyn FailureObserver) -> LabelControl<'c> {
         LabelControl { cancel: self.cancel(), helpers: Some(self), failures: Some(failures) }
@@ -83,11 +77,6 @@ impl<'a> SliceContext<'a> {
     /// True if a job, or a helper of a search, needs the worker. Costs one atomic load.
     pub fn should_pause(&self) -> bool {
         self.permit.must_yield()
-    }
-
-    /// Yields the worker if more important work needs it. Blocks until the slice has a worker again, or is cancelled.
-    pub fn pause(&self) {
-        self.permit.pause();
     }
 
     /// Runs a closure, such as a table build, without the worker. Then blocks until the slice has a worker again, or is
@@ -102,6 +91,8 @@ impl<'a> SliceContext<'a> {
     }
 }
 
+/// The helpers pause a search while more important work needs the worker. They provide no threads, because bulk work is
+/// fastest with one thread for each board.
 impl Helpers for SliceContext<'_> {
     fn work(&self, main: MainWork<'_>, _: &Help<'_>) {
         main(&|| ());

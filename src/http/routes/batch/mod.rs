@@ -66,7 +66,8 @@ fn begin(state: &AppState, request: Request) -> Result<(LineReceiver, Arc<BatchW
     // Memory is reserved as bytes arrive. A client that sends nothing has none, and one whose batch would not fit is
     // rejected before it sends it.
     let reservation = service
-        .check_reply_memory(owner, receiver.announced())
+        .reserve_reply(owner, receiver.announced())
+        .map(drop)
         .and_then(|()| service.reserve_reply(owner, 0))
         .map_err(|error| service_failure(&error))?;
     let work = Arc::new(BatchWork::new(service, options, format, limits.boards, reservation));

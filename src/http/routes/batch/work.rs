@@ -132,11 +132,8 @@ impl BatchWork {
         rows.is_complete = true;
         if rows.lines.is_empty() {
             let detail = "There are no boards. Send a line for each, for example [[8,6,7],[2,5,4],[3,0,1]].";
-            return Err(Problem::new(ProblemKind::InvalidRequest, detail).with_errors(vec![FieldError::new(
-                "",
-                "missing-field",
-                detail,
-            )]));
+            let error = FieldError::new("", "missing-field", detail);
+            return Err(Problem::new(ProblemKind::InvalidRequest, detail).with_errors(vec![error]));
         }
         Ok(rows.lines.len() as u64)
     }

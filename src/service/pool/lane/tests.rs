@@ -1,6 +1,8 @@
 use std::sync::atomic::AtomicUsize;
 use std::sync::mpsc;
 
+use taquin_solver::search::Helpers as _;
+
 use super::super::Pool;
 use super::super::scheduler::Load;
 use super::super::tests::{easy, pool, settings};
