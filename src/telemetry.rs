@@ -41,7 +41,7 @@ pub struct Telemetry {
 pub fn init(config: &Config) -> Result<Telemetry, Box<dyn Error>> {
     let (queue, flush) = LineQueue::start(std::io::stdout())?;
     match config.log_format {
-        LogFormat::Json => registry().with(config.log.clone()).with(JsonLines::new(queue)).try_init()?,
+        LogFormat::Json => registry().with(config.log.clone()).with(JsonLines(queue)).try_init()?,
         LogFormat::Pretty => {
             let lines = fmt::layer().with_ansi(std::io::stdout().is_terminal()).with_writer(queue).compact();
             registry().with(config.log.clone()).with(lines).try_init()?;

@@ -40,7 +40,7 @@ pub(crate) async fn respond<S: InfallibleService<RequestBody>>(
     socket.set_new_request(false);
     // Called here, because an argument would occupy memory twice.
     let mut response = pin!(http.lock().call(request));
-    let mut watch = Watch::new(socket);
+    let mut watch = Watch { socket, tick: None };
     let response = poll_fn(|context| match response.as_mut().poll(context) {
         Poll::Ready(Ok(response)) => Poll::Ready(Ok(response)),
         Poll::Ready(Err(never)) => match never {},
@@ -92,10 +92,6 @@ struct Watch {
 }
 
 impl Watch {
-    fn new(socket: Arc<ClientSocket>) -> Self {
-        Self { socket, tick: None }
-    }
-
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<ClientLeft> {
         let tick = self.tick.get_or_insert_with(|| Box::pin(sleep(INTERVAL)));
         loop {

@@ -19,9 +19,7 @@ use tracing_subscriber::registry::LookupSpan;
 /// A span's fields are formatted once, when it begins, and an event's fields as they are visited. The JSON format of
 /// tracing-subscriber collects both in maps for every line (docs/adr/0014).
 #[derive(Debug)]
-pub(crate) struct JsonLines<W> {
-    writer: W,
-}
+pub(crate) struct JsonLines<W>(pub(crate) W);
 
 /// The span's part of a line, without its closing brace: `,"span":{…`. Stored with the span.
 struct SpanText(String);
@@ -29,13 +27,6 @@ struct SpanText(String);
 thread_local! {
     /// The buffer of the last line, reused for the next one.
     static LINE: Cell<String> = const { Cell::new(String::new()) };
-}
-
-impl<W> JsonLines<W> {
-    /// A layer that passes each line to `writer` in one write.
-    pub(crate) fn new(writer: W) -> Self {
-        Self { writer }
-    }
 }
 
 impl<S, W> Layer<S> for JsonLines<W>
@@ -81,7 +72,7 @@ where
         }
         line.push_str("}\n");
         // The log cannot log its own errors.
-        let _ = self.writer.make_writer_for(metadata).write_all(line.as_bytes());
+        let _ = self.0.make_writer_for(metadata).write_all(line.as_bytes());
         line.clear();
         LINE.set(line);
     }
@@ -216,7 +207,7 @@ mod tests {
     /// The lines that `events` logs, parsed, without their timestamps.
     fn lines_of(events: impl FnOnce()) -> Vec<Value> {
         let log = Log::default();
-        tracing::subscriber::with_default(registry().with(JsonLines::new(log.clone())), events);
+        tracing::subscriber::with_default(registry().with(JsonLines(log.clone())), events);
         let bytes = log.0.lock();
         let lines = std::str::from_utf8(&bytes).unwrap().lines();
         lines
