@@ -2,7 +2,6 @@
 
 use axum::http::{HeaderMap, Method};
 use axum::response::Response;
-use serde_json::json;
 use taquin_bulk::fields::{BOARD_FIELDS, board_and_goal};
 use taquin_bulk::{parity, reason, sentence};
 use taquin_solver::Reachability;
@@ -10,8 +9,20 @@ use taquin_solver::Reachability;
 use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose};
 use crate::http::problem::Problem;
-use crate::http::reply::{Rows, grid, picture};
+use crate::http::reply::{Rows, grid, json, picture};
 use crate::http::request::RequestFields;
+
+#[derive(Debug, serde::Serialize)]
+struct SolvableReply {
+    solvable: bool,
+    reason: Option<&'static str>,
+    detail: String,
+    inversions: u32,
+    permutation_parity: &'static str,
+    blank_distance: u32,
+    start: Rows,
+    goal: Rows,
+}
 
 /// Handles GET and POST.
 pub(crate) async fn solvable(method: Method, headers: HeaderMap, input: RequestFields) -> Result<Response, Problem> {
@@ -27,18 +38,16 @@ pub(crate) async fn solvable(method: Method, headers: HeaderMap, input: RequestF
             format!("{}\n{}\n{verdict}. {detail}\n", grid(&board), grid(&goal)).into_bytes()
         }
         MediaType::Svg => picture::of_board(&board).into_bytes(),
-        _ => json!({
-            "solvable": reachability.is_reachable(),
-            "reason": reason(&reachability),
-            "detail": detail,
-            "inversions": reachability.inversions,
-            "permutation_parity": parity(&reachability),
-            "blank_distance": reachability.blank_distance,
-            "start": Rows(board),
-            "goal": Rows(goal),
-        })
-        .to_string()
-        .into_bytes(),
+        _ => json(&SolvableReply {
+            solvable: reachability.is_reachable(),
+            reason: reason(&reachability),
+            detail,
+            inversions: reachability.inversions,
+            permutation_parity: parity(&reachability),
+            blank_distance: reachability.blank_distance,
+            start: Rows(board),
+            goal: Rows(goal),
+        }),
     };
     let document = Document::new(media_type.content_type(), Document::AN_HOUR, body);
     Ok(document.response_to(&method, &headers))
