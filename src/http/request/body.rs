@@ -135,13 +135,16 @@ impl Format {
         let essence = essence(headers, unsupported, NO_TYPE)?;
         let is = |name: &str| essence.eq_ignore_ascii_case(name);
         match settings.strict_content_type {
-            _ if is("application/json") => Ok(Self::Json),
+            _ if is(USUAL) => Ok(Self::Json),
             true if is("text/plain") => Ok(Self::Text),
             false if is("text/plain") || is("application/x-www-form-urlencoded") => Ok(Self::Sniffed),
             _ => Err(unsupported(WRONG_TYPE)),
         }
     }
 }
+
+/// The media type of most bodies, which is not searched for parameters.
+const USUAL: &str = "application/json";
 
 /// The media type of a body without its parameters.
 ///
@@ -164,6 +167,9 @@ pub(crate) fn essence<'h>(
         return Err(unsupported("The request has more than one `Content-Type`."));
     }
     let media_type = media_type.to_str().unwrap_or_default();
+    if media_type == USUAL {
+        return Ok(USUAL);
+    }
     match media_type.split_once(';') {
         None => Ok(media_type.trim()),
         Some((essence, parameters)) if is_utf8(parameters) => Ok(essence.trim()),

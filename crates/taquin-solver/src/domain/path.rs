@@ -115,29 +115,21 @@ impl Path {
 /// Writes runs of equal letters: the letter, and its number if there are several.
 fn runs(letters: impl ExactSizeIterator<Item = char>) -> String {
     let mut text = Vec::with_capacity(letters.len());
-    let (mut last, mut length) = ('\0', 1);
+    let (mut last, mut length, mut end) = ('\0', 0, 0);
     for letter in letters {
-        if letter == last {
-            length += 1;
+        if letter != last {
+            text.push(letter as u8);
+            (last, length, end) = (letter, 1, text.len());
             continue;
         }
-        if length > 1 {
-            write_number(length, &mut text);
+        length += 1;
+        text.truncate(end);
+        match length {
+            0..10 => text.push(b'0' + length as u8),
+            _ => text.extend_from_slice(length.to_string().as_bytes()),
         }
-        text.push(letter as u8);
-        (last, length) = (letter, 1);
-    }
-    if length > 1 {
-        write_number(length, &mut text);
     }
     String::from_utf8(text).expect("letters and digits are ASCII")
-}
-
-fn write_number(number: usize, text: &mut Vec<u8>) {
-    match number {
-        0..10 => text.push(b'0' + number as u8),
-        _ => text.extend_from_slice(number.to_string().as_bytes()),
-    }
 }
 
 impl FromIterator<Move> for Path {
