@@ -109,6 +109,7 @@ const RULES: [Rule; 15] = [
         parts: &["service", "jobs", "http", "app", "config", "telemetry"],
         crates: &[
             "axum",
+            "futures_util", // a response with its end announced
             "getrandom", // ages of connections
             "hyper",
             "hyper_util",

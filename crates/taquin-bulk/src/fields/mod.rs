@@ -17,10 +17,10 @@ pub use self::board::{BOARD_FIELDS, NamedGoal, board_and_goal, goal, goal_alone,
 use self::errors::Errors;
 pub use self::json::Json;
 pub(crate) use self::plain_row::plain_row;
-pub use self::scalars::{LIMIT_FIELDS, MAX_LIMIT, limits};
+pub use self::scalars::{LIMIT_FIELDS, limits};
 pub use self::suggestion::did_you_mean;
 use self::suggestion::{similar_field, unknown_choice};
-pub use self::value::Value;
+pub use self::value::{MAX_LIMIT, Value};
 use self::value::{Field, quoted, truncated};
 use crate::row_error::{ErrorKind, FieldError, RowError};
 

@@ -7,14 +7,11 @@ use std::time::Duration;
 
 use super::FieldReader;
 use super::json::Json;
-use super::value::Value;
+use super::value::{MAX_LIMIT, Value};
 use crate::label::RequestedLimits;
 
 /// The fields of the limits of a search.
 pub const LIMIT_FIELDS: [&str; 3] = ["limits.time_ms", "limits.expanded", "limits.nodes"];
-
-/// Maximum of a requested limit: the largest whole number that every JSON parser reads exactly.
-pub const MAX_LIMIT: i64 = (1 << 53) - 1;
 
 /// The whole numbers that every JSON parser reads exactly.
 const EXACT: RangeInclusive<i64> = -MAX_LIMIT..=MAX_LIMIT;

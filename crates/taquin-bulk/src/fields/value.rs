@@ -1,8 +1,10 @@
 //! The values of a request field, from a query or a body.
 
 use super::json::Json;
-use super::scalars::MAX_LIMIT;
 use crate::row_error::ErrorKind;
+
+/// Maximum of a requested limit: the largest whole number that every JSON parser reads exactly.
+pub const MAX_LIMIT: i64 = (1 << 53) - 1;
 
 /// One value of a field.
 #[derive(Clone, PartialEq, Debug)]
