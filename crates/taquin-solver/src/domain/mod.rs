@@ -6,6 +6,7 @@
 mod attempt;
 mod board;
 mod board_codec;
+mod board_text;
 mod move_notation;
 mod moves;
 mod notation;
@@ -19,6 +20,7 @@ mod trail;
 pub use attempt::{Attempt, AttemptedMove, IllegalMove, Played};
 pub use board::{Board, PermutationFault};
 pub use board_codec::{BoardCodec, CodecError};
+pub use board_text::{ReadBoard, read_board};
 pub use move_notation::{MoveNotation, MoveTextFault, parse_moves};
 pub use moves::{Move, MoveSet};
 pub use notation::{BoardFault, Encoding, InvalidBoard, RawBoard, Sides};

@@ -116,23 +116,15 @@ pub enum BoardFault {
 impl RawBoard {
     /// Splits text into entries. Never fails: an entry that is not a number becomes `None`.
     pub fn parse(text: &str) -> Self {
-        let text = text.trim_matches(|c: char| c.is_whitespace() || matches!(c, '/' | ';'));
-        let rows: Vec<Vec<&str>> = text
-            .split(['/', ';', '\n'])
-            .map(|row| row.split(|c: char| c.is_whitespace() || c == ',').filter(|token| !token.is_empty()).collect())
-            .collect();
-        let is_compact = rows.iter().all(|row| row.len() == 1 && row[0].is_ascii())
-            && rows.iter().map(|row| row[0].len()).sum::<usize>() <= Self::MAX_COMPACT_CELLS;
-        let entries_of = |row: &Vec<&str>| -> Vec<Option<i64>> {
-            if is_compact {
-                (0..row[0].len()).map(|at| entry(&row[0][at..=at])).collect()
-            } else {
-                row.iter().map(|token| entry(token)).collect()
-            }
-        };
-        let rows: Vec<Vec<Option<i64>>> = rows.iter().map(entries_of).collect();
+        let rows = parts(text);
+        let entries = rows.iter().flatten().map(|part| entry(part)).collect();
         let row_lengths = (rows.len() > 1).then(|| rows.iter().map(Vec::len).collect());
-        Self { entries: rows.concat(), row_lengths }
+        Self { entries, row_lengths }
+    }
+
+    /// The part of a text that [`parse`](Self::parse) takes for an entry.
+    pub fn part(text: &str, entry: usize) -> Option<&str> {
+        parts(text).into_iter().flatten().nth(entry)
     }
 
     /// The largest board whose tiles all have one digit.
@@ -291,6 +283,21 @@ impl RawBoard {
     }
 }
 
+/// The parts of a text that are entries, row by row.
+fn parts(text: &str) -> Vec<Vec<&str>> {
+    let text = text.trim_matches(|c: char| c.is_whitespace() || matches!(c, '/' | ';'));
+    let rows: Vec<Vec<&str>> = text
+        .split(['/', ';', '\n'])
+        .map(|row| row.split(|c: char| c.is_whitespace() || c == ',').filter(|token| !token.is_empty()).collect())
+        .collect();
+    let is_compact = rows.iter().all(|row| row.len() == 1 && row[0].is_ascii())
+        && rows.iter().map(|row| row[0].len()).sum::<usize>() <= RawBoard::MAX_COMPACT_CELLS;
+    if !is_compact {
+        return rows;
+    }
+    rows.iter().map(|row| (0..row[0].len()).map(|at| &row[0][at..=at]).collect()).collect()
+}
+
 /// Parses one cell of the text notation.
 fn entry(token: &str) -> Option<i64> {
     match token {
@@ -432,5 +439,8 @@ mod tests {
         assert_eq!(board.row_and_col(8), Some((2, 3)));
         assert_eq!(board.row_and_col(9), None);
         assert_eq!(RawBoard::parse("1 2 3 0").row_and_col(1), None);
+        for (text, entry, part) in [("1 2/three, 0", 2, Some("three")), ("12?0", 2, Some("?")), ("1 2", 2, None)] {
+            assert_eq!(RawBoard::part(text, entry), part, "{text}");
+        }
     }
 }
