@@ -1,11 +1,15 @@
 //! Board and goal fields of requests.
 
-use taquin_solver::{Board, BoardFault, Encoding, Named, PermutationFault, RawBoard, Sides, Size, named};
+use std::borrow::Cow;
+
+use taquin_solver::{
+    Board, BoardFault, Encoding, Named, PermutationFault, RawBoard, ReadBoard, Sides, Size, named, read_board,
+};
 
 use super::FieldReader;
 use super::json::Json;
 use super::suggestion::did_you_mean;
-use super::value::Value;
+use super::value::{Value, quoted};
 use crate::row_error::{ErrorKind, FieldError};
 
 /// Maximum length of a board as text, in bytes. A board has at most 100 cells; the rest is for separators.
@@ -154,7 +158,7 @@ pub fn goal(fields: &mut FieldReader, size: Option<Size>, sides: Sides, encoding
         }
         let is_choice =
             word.chars().filter(char::is_ascii_alphabetic).count() > 1 && !word.contains(char::is_whitespace);
-        if is_choice && !word.starts_with('[') {
+        if is_choice && !is_board_text(word, Sides::default()) {
             let names: Vec<&str> = NamedGoal::ALL.iter().map(|goal| goal.name()).collect();
             let hint = did_you_mean::<NamedGoal>(word);
             let hint = if hint.is_empty() { "." } else { &hint };
@@ -172,7 +176,7 @@ pub fn goal(fields: &mut FieldReader, size: Option<Size>, sides: Sides, encoding
 }
 
 fn board(fields: &mut FieldReader, name: &str, value: &Value, sides: Sides, encoding: Encoding) -> Option<Board> {
-    let mut written = written(fields, name, value)?;
+    let mut written = written(fields, name, value, sides)?;
     if encoding == Encoding::Positions && written.form == Form::Flat {
         written.forbid_null(value);
     }
@@ -181,20 +185,72 @@ fn board(fields: &mut FieldReader, name: &str, value: &Value, sides: Sides, enco
     // A goal as rows has its own size; `board_and_goal` compares this size with the size of the board.
     let has_own_size = name == "goal" && written.raw.row_lengths.is_some();
     let sides = if has_own_size { Sides::default() } else { sides };
-    match written.raw.board(sides, encoding) {
-        Ok(board) => Some(board),
-        Err(faults) => {
-            let json = value.to_json().filter(|_| written.form != Form::Text);
-            for fault in faults {
-                report_board_fault(fields, name, (value.kind(), json.as_ref()), &written, &fault);
+    let faults = match written.raw.board(sides, encoding) {
+        Ok(board) => return Some(board),
+        Err(faults) => faults,
+    };
+    let text = text_of(value).filter(|_| written.form == Form::Text);
+    if let Some(text) = text.as_deref().filter(|_| encoding == Encoding::Tiles) {
+        match read_board(text, sides) {
+            Ok(ReadBoard { board, read_as }) => {
+                fields.add_reading(name, read_as);
+                return Some(board);
             }
-            None
+            Err(boards) if !boards.is_empty() => {
+                let error = FieldError::new(format!("/{name}"), "ambiguous-board", ambiguity(&boards));
+                fields.report(ErrorKind::InvalidBoard, error);
+                return None;
+            }
+            Err(_) => {}
         }
+    }
+    let json = value.to_json().filter(|_| text.is_none());
+    for fault in if text.is_some() { without_equal(faults) } else { faults } {
+        report_board_fault(fields, name, (value.kind(), json.as_ref(), text.as_deref()), &written, &fault);
+    }
+    None
+}
+
+/// The faults of a text. One stands for all parts that are not tiles, or for all rows of a wrong length.
+fn without_equal(faults: Vec<BoardFault>) -> Vec<BoardFault> {
+    let first = |is_fault: fn(&BoardFault) -> bool| faults.iter().copied().find(is_fault);
+    match first(is_unreadable).or(first(|fault| fault.row().is_some())) {
+        Some(fault) => vec![fault],
+        None => faults,
+    }
+}
+
+fn is_unreadable(fault: &BoardFault) -> bool {
+    matches!(fault, BoardFault::Entry(PermutationFault::Unreadable { .. }, _))
+}
+
+/// Says how a text can be read as each of several boards.
+fn ambiguity(boards: &[ReadBoard]) -> String {
+    let reading =
+        |ReadBoard { board, read_as }: &ReadBoard| format!("`{board}` ({})", read_as.as_deref().unwrap_or("as text"));
+    let readings: Vec<String> = boards.iter().take(2).map(reading).collect();
+    format!("the text can mean {}: write one of these boards", readings.join(" or "))
+}
+
+/// Returns true if a text is a board in any notation.
+pub fn is_board_text(text: &str, sides: Sides) -> bool {
+    text.len() <= MAX_TEXT && read_board(text, sides).is_ok()
+}
+
+/// The text of a board. The strings of an array are lines.
+fn text_of(value: &Value) -> Option<Cow<'_, str>> {
+    let lines = |cells: &[Json]| -> Option<Cow<'static, str>> {
+        let line = |cell: &Json| if let Json::String(line) = cell { Some(line.clone()) } else { None };
+        Some(cells.iter().map(line).collect::<Option<Vec<_>>>()?.join("\n").into())
+    };
+    match value {
+        Value::Body(Json::Array(cells)) => lines(cells),
+        value => value.as_str().map(Cow::Borrowed),
     }
 }
 
 /// Recognizes the form of a board, and reads the entries. Returns `None` if the value has none of the forms.
-fn written(fields: &mut FieldReader, name: &str, value: &Value) -> Option<WrittenBoard> {
+fn written(fields: &mut FieldReader, name: &str, value: &Value, sides: Sides) -> Option<WrittenBoard> {
     let parsed;
     let json = match value {
         Value::Body(json) => json,
@@ -203,6 +259,7 @@ fn written(fields: &mut FieldReader, name: &str, value: &Value) -> Option<Writte
                 parsed = json;
                 &parsed
             }
+            Err(_) if is_board_text(text, sides) => return written_as_text(fields, name, text),
             Err(_) => {
                 let detail = format!(
                     "`{name}` starts with `[` but is not valid JSON; percent-encode it, or write the board as text"
@@ -214,7 +271,7 @@ fn written(fields: &mut FieldReader, name: &str, value: &Value) -> Option<Writte
         Value::Query(text) => return written_as_text(fields, name, text),
     };
     match json {
-        Json::String(text) if text.trim_start().starts_with(['{', '[']) => {
+        Json::String(text) if text.trim_start().starts_with(['{', '[']) && !is_board_text(text, sides) => {
             let detail = "this looks like JSON: send it as `application/json`, and write an array without quotes";
             fields.report(ErrorKind::InvalidBoard, FieldError::new(format!("/{name}"), "not-a-tile", detail));
             None
@@ -222,6 +279,9 @@ fn written(fields: &mut FieldReader, name: &str, value: &Value) -> Option<Writte
         Json::String(text) => written_as_text(fields, name, text),
         Json::Array(rows) if rows.iter().any(|row| matches!(row, Json::Array(_))) => {
             written_in_rows(fields, name, value, rows)
+        }
+        Json::Array(cells) if are_rows_of_text(cells) => {
+            written_as_text(fields, name, &text_of(value).unwrap_or_default())
         }
         Json::Array(cells) => {
             let raw = RawBoard { entries: cells.iter().map(entry).collect(), row_lengths: None };
@@ -246,6 +306,12 @@ fn written_as_text(fields: &mut FieldReader, name: &str, text: &str) -> Option<W
         return None;
     }
     Some(WrittenBoard { raw: RawBoard::parse(text), form: Form::Text })
+}
+
+/// True for strings that are rows, not tiles.
+fn are_rows_of_text(cells: &[Json]) -> bool {
+    cells.iter().all(|cell| matches!(cell, Json::String(_)))
+        && cells.iter().any(|cell| matches!(cell, Json::String(text) if text.len() > 2))
 }
 
 fn written_in_rows(fields: &mut FieldReader, name: &str, value: &Value, rows: &[Json]) -> Option<WrittenBoard> {
@@ -273,15 +339,15 @@ fn entry(cell: &Json) -> Option<i64> {
 }
 
 /// Adds the error of a fault in the board of the field `name`. `value_kind` is the kind of the error if an entry has a
-/// wrong type. `json` is the board as JSON, or `None` if the board is written as text.
+/// wrong type. `json` is the board as JSON, and `text` the board as text; one of the two is `None`.
 fn report_board_fault(
     fields: &mut FieldReader,
     name: &str,
-    (value_kind, json): (ErrorKind, Option<&Json>),
+    (value_kind, json, text): (ErrorKind, Option<&Json>, Option<&str>),
     written: &WrittenBoard,
     fault: &BoardFault,
 ) {
-    let is_unreadable = matches!(fault, BoardFault::Entry(PermutationFault::Unreadable { .. }, _));
+    let is_unreadable = is_unreadable(fault);
     let (kind, code) = match (fault, name) {
         // In an array, an unreadable entry is a value of a wrong type. In text, the board itself is wrong.
         _ if is_unreadable && written.form != Form::Text => (value_kind, "wrong-type"),
@@ -298,10 +364,16 @@ fn report_board_fault(
         (Form::Flat, _, Some((entry, _))) => format!("/{name}/{entry}"),
         _ => format!("/{name}"),
     };
-    let quoted = json.zip(place).filter(|_| is_unreadable).and_then(|(json, place)| quoted_tile(json, place));
-    let sentence = match quoted {
-        Some(tile) => format!("`\"{tile}\"` is a string: write {tile} without quotes"),
-        None => written.raw.explain(name, fault),
+    let tile = json.zip(place).filter(|_| is_unreadable).and_then(|(json, place)| quoted_tile(json, place));
+    let part = text.zip(fault.entry()).and_then(|(text, entry)| RawBoard::part(text, entry));
+    let sentence = written.raw.explain(name, fault);
+    let sentence = match (tile, part.filter(|_| is_unreadable)) {
+        (Some(tile), _) => format!("`\"{tile}\"` is a string: write {tile} without quotes"),
+        (None, Some(part)) => format!("{} is {sentence}", quoted(part)),
+        _ if text.is_some() && fault.row().is_some() && !written.raw.entries.contains(&Some(0)) => {
+            format!("{sentence}; write 0 in the cell of the blank")
+        }
+        _ => sentence,
     };
     let detail = match (written.form, place) {
         // The sentence about a repeated tile names both positions.
@@ -411,7 +483,58 @@ mod tests {
         assert_eq!(detail(r#"[[1,2,3],[4,5,6],[7,"8",0]]"#), expected);
         assert_eq!(detail(r#"[1,2,3,4,5,6,7,"8",0]"#), expected);
         assert!(detail(r#"[[1,2],["x",0]]"#).starts_with("not a tile"));
-        assert!(detail(r#"{"board": "[[1,2],[3,0]]"}"#).starts_with("this looks like JSON"));
+        assert!(detail(r#"{"board": "[[1,2],[3]]"}"#).starts_with("this looks like JSON"));
+    }
+
+    #[test]
+    fn a_board_as_people_write_it_is_read_and_the_reading_is_named() {
+        let reading = |json: &str| {
+            let body = Some(WrittenFields::Json(Json::parse(json).unwrap()));
+            let mut fields = FieldReader::new(Vec::new(), body, &BOARD_FIELDS);
+            let boards = board_and_goal(&mut fields).map(|(board, goal)| format!("{board} to {goal}"));
+            (boards, fields.read_as())
+        };
+        let read = |board: &str, read_as: Option<&str>| (Some(board.to_owned()), read_as.map(str::to_owned));
+        for (json, expected) in [
+            (r#""3 1/2 0""#, read("3 1/2 0 to 1 2/3 0", None)),
+            (r#"["3 1", "2 0"]"#, read("3 1/2 0 to 1 2/3 0", None)),
+            (r#""[[3, 1], [2, 0]]""#, read("3 1/2 0 to 1 2/3 0", Some("an array"))),
+            (
+                r#"{"board": "57 3 1 2 0"}"#,
+                read("3 1/2 0 to 1 2/3 0", Some("a list of cells, without the number before the tiles")),
+            ),
+            (r#"{"board": "3 1/2 0", "goal": "1 2\n3 *"}"#, read("3 1/2 0 to 1 2/3 0", Some("goal: lines of cells"))),
+            (
+                r#"{"board": "| 3 | 1 |\n| 2 |  |", "goal": "{{1, 2}, {3, 0}}"}"#,
+                read("3 1/2 0 to 1 2/3 0", Some("a table; goal: an array")),
+            ),
+            (r#"{"board": [["3", 1], [2, 0]]}"#, (None, None)),
+            (r#"{"board": "0 1 2 3 0"}"#, (None, None)),
+        ] {
+            assert_eq!(reading(json), expected, "{json}");
+        }
+    }
+
+    #[test]
+    fn a_text_that_is_no_board_has_one_error_with_its_place() {
+        for (text, expected) in [
+            ("a b c d", "cell 1: `a` is not a tile"),
+            ("1 2/3 q, w", "row 2, column 2: `q` is not a tile"),
+            ("1 2 3/4 5/6 7/8 9 0", "row 2 has length 2, but row 1 has length 3: all rows must have the same length"),
+            ("1 2 3/4 5/6 7", "all rows must have the same length; write 0 in the cell of the blank"),
+            (
+                "8  7
+6  5  4
+3  2  1",
+                "the text can mean `0 8 7/6 5 4/3 2 1` (aligned columns, with a gap for the blank) or `8 7 0/",
+            ),
+        ] {
+            let body = Some(WrittenFields::Text(text.to_owned()));
+            let mut fields = FieldReader::new(Vec::new(), body, &BOARD_FIELDS);
+            let boards = board_and_goal(&mut fields);
+            let errors = fields.finish(boards).unwrap_err().errors;
+            assert!(errors.len() == 1 && errors[0].detail.contains(expected), "{text}: {errors:?}");
+        }
     }
 
     #[test]

@@ -13,7 +13,7 @@ use std::ops::RangeInclusive;
 
 use taquin_solver::{Board, Named};
 
-pub use self::board::{BOARD_FIELDS, NamedGoal, board_and_goal, goal, goal_alone, goal_and_from, sides};
+pub use self::board::{BOARD_FIELDS, NamedGoal, board_and_goal, goal, goal_alone, goal_and_from, is_board_text, sides};
 use self::errors::Errors;
 pub use self::json::Json;
 pub(crate) use self::plain_row::plain_row;
@@ -64,6 +64,8 @@ pub struct FieldReader {
     /// Names of the objects in the body, whose members are fields.
     objects: Vec<String>,
     errors: Errors,
+    /// How boards were read, unless in the notation of this program.
+    readings: Vec<String>,
     /// Kind of the error of a missing field, which depends on whether the request has a body.
     missing: ErrorKind,
 }
@@ -93,7 +95,7 @@ impl FieldReader {
     }
 
     fn empty(missing: ErrorKind) -> Self {
-        Self { fields: Vec::new(), objects: Vec::new(), errors: Errors::default(), missing }
+        Self { fields: Vec::new(), objects: Vec::new(), errors: Errors::default(), readings: Vec::new(), missing }
     }
 
     fn add_members(&mut self, prefix: &str, members: Vec<(String, Json)>, known: &[&str]) {
@@ -347,6 +349,17 @@ impl FieldReader {
             }
         }
         Some(objects)
+    }
+
+    /// Adds the way in which the board of a field was read.
+    fn add_reading(&mut self, name: &str, read_as: Option<String>) {
+        let named = |way| if name == "board" { way } else { format!("{name}: {way}") };
+        self.readings.extend(read_as.map(named));
+    }
+
+    /// Returns the ways in which boards were read; `None` if all boards are in a documented notation.
+    pub fn read_as(&self) -> Option<String> {
+        (!self.readings.is_empty()).then(|| self.readings.join("; "))
     }
 
     /// Returns the value `read`, if no field has an error.
