@@ -1,10 +1,11 @@
-//! The text notation: a board equals the text, or is rejected with faults.
+//! Boards as text: in the notation, a board equals the text, or is rejected with faults. In any notation, a board that
+//! is read prints to itself.
 //!
 //! An input consists of one byte each for rows, columns and encoding, and the text.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use taquin_solver::{Encoding, RawBoard, Sides};
+use taquin_solver::{Encoding, RawBoard, Sides, read_board};
 
 fuzz_target!(|data: &[u8]| {
     let [rows, cols, encoding, text @ ..] = data else { return };
@@ -15,6 +16,21 @@ fuzz_target!(|data: &[u8]| {
     let encoding = if encoding % 2 == 0 { Encoding::Tiles } else { Encoding::Positions };
 
     let raw = RawBoard::parse(text);
+    let read = read_board(text, sides);
+    match &read {
+        Ok(read) => {
+            assert!(sides.agree_with(read.board.size()), "the board has the given sides");
+            let again = read_board(&read.board.to_string(), sides).expect("a printed board is read");
+            assert_eq!((again.board, again.read_as), (read.board, None), "a printed board is read as itself");
+        }
+        Err(boards) => assert_ne!(boards.len(), 1, "a text with one meaning is read"),
+    }
+    if encoding == Encoding::Tiles
+        && let Ok(board) = raw.board(sides, encoding)
+    {
+        let read = read.expect("the notation is read");
+        assert_eq!((read.board, read.read_as), (board, None), "the notation is the first reading");
+    }
     if let Some(lengths) = &raw.row_lengths {
         assert_eq!(lengths.iter().sum::<usize>(), raw.entries.len(), "the rows contain all entries");
     }

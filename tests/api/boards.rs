@@ -267,3 +267,43 @@ async fn a_goal_of_another_size_is_a_mismatch() {
         assert_eq!(faults_everywhere(&question, "goal-mismatch").await, ["/goal goal-mismatch"], "{goal}");
     }
 }
+
+#[tokio::test]
+async fn a_board_as_people_write_it_is_read_and_the_reply_says_how() {
+    let taquin = shared().await;
+    let texts = [
+        ("[[8 6 7]\n [2 5 4]\n [3 0 1]]", "an array"),
+        ("{{8, 6, 7}, {2, 5, 4}, {3, 0, 1}}", "an array"),
+        ("board = [[8, 6, 7], [2, 5, 4], [3, None, 1]]", "an array"),
+        ("+---+---+---+\n| 8 | 6 | 7 |\n| 2 | 5 | 4 |\n| 3 |   | 1 |\n", "a table"),
+        ("# solvable\n3\n8 6 7\n2 5 4\n3 0 1\n", "lines of cells, without the line with the size"),
+        ("57 8 6 7 2 5 4 3 0 1", "a list of cells, without the number before the tiles"),
+        ("8 6 7\n2 5 4\n3   1", "aligned columns, with a gap for the blank"),
+    ];
+    for (text, read_as) in texts {
+        for path in ["/solve", "/solvable", "/hint", "/moves", "/explain"] {
+            for question in [
+                Question::post(path).body("text/plain", text),
+                Question::post(path).json(&json!({ "board": text })),
+                Question::get(path).query("board", text),
+            ] {
+                let reply = taquin.send(question).await.expect(200).json();
+                assert_eq!(reply["start"], json!([[8, 6, 7], [2, 5, 4], [3, 0, 1]]), "{path}: {text}");
+                assert_eq!(reply["read_as"], read_as, "{path}: {text}");
+            }
+        }
+        let question = json!({ "board": text, "moves": "U" });
+        assert_eq!(taquin.post("/verify", &question).await.expect(200).json()["read_as"], read_as, "{text}");
+        let question = json!({ "board": "8 6 7/2 5 4/3 0 1", "goal": text, "preset": "heuristics" });
+        assert_eq!(
+            taquin.post("/compare", &question).await.expect(200).json()["read_as"],
+            format!("goal: {read_as}"),
+            "{text}"
+        );
+    }
+    assert_eq!(taquin.solve(&json!({ "board": "8 6 7/2 5 4/3 0 1" })).await.get("read_as"), None);
+    let text = Question::get("/solvable").query("board", "[[1 2] [3 0]]").accept("text/plain");
+    assert!(taquin.send(text).await.expect(200).text().starts_with("Read as an array.\n1 2\n"));
+    let question = json!({ "board": "8  7\n6  5  4\n3  2  1" });
+    assert_eq!(faults_everywhere(&question, "invalid-board").await, ["/board ambiguous-board"]);
+}

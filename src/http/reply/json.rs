@@ -1,8 +1,12 @@
 //! JSON of replies.
 
+use std::fmt::Display;
+
 use serde::ser::{Impossible, Serialize, SerializeMap, SerializeSeq, SerializeStruct, SerializeTuple, Serializer};
 use serde_json::Error;
 use taquin_bulk::needs_escapes;
+
+use crate::http::media_type::MediaType;
 
 /// Serializes a reply. All replies have string keys and finite numbers.
 pub(crate) fn json(reply: &impl Serialize) -> Vec<u8> {
@@ -11,6 +15,28 @@ pub(crate) fn json(reply: &impl Serialize) -> Vec<u8> {
     let mut json = Vec::with_capacity(CAPACITY);
     reply.serialize(Writer(&mut json)).expect("names are strings, and writing to memory does not fail");
     json
+}
+
+/// A reply, and how its board was read.
+#[derive(serde::Serialize)]
+struct ReplyWithReading<'r, R> {
+    #[serde(flatten)]
+    reply: &'r R,
+    read_as: &'r str,
+}
+
+/// Writes a reply as text or as JSON. `read_as` says how the board was read if that is not obvious.
+pub(crate) fn text_or_json(
+    media_type: MediaType,
+    reply: &(impl Serialize + Display),
+    read_as: Option<&str>,
+) -> Vec<u8> {
+    match (media_type, read_as) {
+        (MediaType::Text, None) => reply.to_string().into_bytes(),
+        (MediaType::Text, Some(read_as)) => format!("Read as {read_as}.\n{reply}").into_bytes(),
+        (_, None) => json(reply),
+        (_, Some(read_as)) => json(&ReplyWithReading { reply, read_as }),
+    }
 }
 
 /// Appends values as `serde_json` writes them. It copies names and most strings at once, where `serde_json` examines

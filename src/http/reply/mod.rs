@@ -12,13 +12,9 @@ mod search;
 mod solution;
 mod states;
 
-use std::fmt::Display;
-
-use serde::Serialize;
-
 pub(crate) use failure::{analysis_failure, limit_exceeded, limit_exceeded_with_lists, service_failure};
 pub(crate) use head::{add_server_timing, stream_head};
-pub(crate) use json::json;
+pub(crate) use json::{json, text_or_json};
 pub(crate) use lists::max_entries;
 pub(crate) use long::{reserve_if_long, reserved_if_long, with_reservation};
 pub(crate) use notation::{Layout, Letter, Number, Rows, StateOrder, grid, line};
@@ -31,21 +27,12 @@ use crate::http::media_type::MediaType;
 
 /// Writes a response in the media type of its layout. A picture shows the search tree if its nodes were requested, or
 /// else the solution.
-pub(crate) fn written(reply: &SolveReply<'_>) -> Vec<u8> {
+pub(crate) fn written(reply: &SolveReply<'_>, read_as: Option<&str>) -> Vec<u8> {
     match (reply.layout.media_type, &reply.report.generated) {
-        (MediaType::Text, _) => reply.to_string().into_bytes(),
         (MediaType::Dot, _) => dot::graph(reply).to_string().into_bytes(),
         (MediaType::Svg, Some(nodes)) => of_tree(reply, nodes).into_bytes(),
         (MediaType::Svg, None) => of_solution(reply).into_bytes(),
-        _ => json(reply),
-    }
-}
-
-/// Writes a reply as text if that is the media type, and else as JSON.
-pub(crate) fn text_or_json(reply: &(impl Display + Serialize), media_type: MediaType) -> Vec<u8> {
-    match media_type {
-        MediaType::Text => reply.to_string().into_bytes(),
-        _ => json(reply),
+        (media_type, _) => text_or_json(media_type, reply, read_as),
     }
 }
 

@@ -9,7 +9,8 @@ use axum::http::{HeaderMap, Method, header};
 use bytes::{Bytes, BytesMut};
 use futures_util::FutureExt;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
-use taquin_bulk::fields::{FieldReader, WrittenFields};
+use taquin_bulk::fields::{FieldReader, WrittenFields, is_board_text};
+use taquin_solver::Sides;
 use tokio::task::JoinHandle;
 
 use super::query;
@@ -97,16 +98,21 @@ pub(crate) fn parse_body(bytes: &[u8], format: Format) -> Result<WrittenFields, 
     if format == Format::Sniffed
         && text.trim_ascii_start().starts_with(|c: char| c.is_ascii_alphabetic())
         && text.contains('=')
+        && !is_board_text(text, Sides::default())
     {
         return Err(unsupported(A_FORM));
     }
-    // A board as text never begins like JSON.
+    // Of boards as text, only arrays begin like JSON.
     let looks_like_json = text.trim_ascii_start().starts_with(['{', '[', '"']);
     match format {
         Format::Text if looks_like_json => Err(unsupported(JSON_AS_TEXT)),
         Format::Sniffed if !looks_like_json => Ok(WrittenFields::Text(text.to_owned())),
         Format::Text => Ok(WrittenFields::Text(text.to_owned())),
-        Format::Json | Format::Sniffed => Ok(WrittenFields::parse(text)?),
+        Format::Json => Ok(WrittenFields::parse(text)?),
+        Format::Sniffed => match WrittenFields::parse(text) {
+            Err(_) if is_board_text(text, Sides::default()) => Ok(WrittenFields::Text(text.to_owned())),
+            parsed => Ok(parsed?),
+        },
     }
 }
 

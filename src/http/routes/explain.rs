@@ -71,11 +71,12 @@ pub(crate) async fn explain(
     let media_type = choose(&headers, &[MediaType::Json, MediaType::Text])?;
     let mut fields = input.reader(&BOARD_FIELDS);
     let boards = board_and_goal(&mut fields);
+    let read_as = fields.read_as();
     let (board, goal) = fields.finish(boards)?;
     let puzzle = Puzzle::try_new(board, goal).map_err(RowError::from)?;
     let explanation = service.explain(puzzle).await.map_err(|error| service_failure(&error))?;
     let reply = ExplainReply::new(&puzzle, explanation);
-    let body = text_or_json(&reply, media_type);
+    let body = text_or_json(media_type, &reply, read_as.as_deref());
     // Estimates by pattern databases depend on the loaded tables.
     let is_repeatable = !GoalClass::serves(puzzle.size());
     let cache_control = if is_repeatable { Document::AN_HOUR } else { Document::NO_STORE };

@@ -44,6 +44,7 @@ struct HintBody {
     puzzle: Puzzle,
     trail: Option<Path>,
     limits: RequestedLimits,
+    read_as: Option<String>,
 }
 
 /// Handles GET and POST.
@@ -55,10 +56,10 @@ pub(crate) async fn hint(
     input: RequestFields,
 ) -> Result<Response, Problem> {
     let media_type = choose(&headers, &[MediaType::Json, MediaType::Text])?;
-    let HintBody { puzzle, trail, limits } = HintBody::read(input)?;
+    let HintBody { puzzle, trail, limits, read_as } = HintBody::read(input)?;
     let hint = service.hint(puzzle, trail.as_ref(), limits).await.map_err(|error| service_failure(&error))?;
     let reply = HintReply::new(&puzzle, &hint)?;
-    let body = text_or_json(&reply, media_type);
+    let body = text_or_json(media_type, &reply, read_as.as_deref());
     // The choice among equally good moves depends on earlier requests.
     let document = Document::new(media_type.content_type(), Document::NO_STORE, body);
     // The response to a POST has no tag, and conditions do not hinder it.
@@ -76,9 +77,10 @@ impl HintBody {
         let boards = board_and_goal(&mut fields);
         let limits = limits(&mut fields);
         let trail = moves(&mut fields, "trail", MoveNotation::Blank).map(Path::from);
+        let read_as = fields.read_as();
         let (board, goal) = fields.finish(boards)?;
         let puzzle = Puzzle::try_new(board, goal).map_err(RowError::from)?;
-        Ok(Self { puzzle, trail, limits })
+        Ok(Self { puzzle, trail, limits, read_as })
     }
 }
 

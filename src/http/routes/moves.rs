@@ -79,11 +79,12 @@ pub(crate) async fn moves(
     let mut fields = input.reader(&FIELDS);
     let boards = board_and_goal(&mut fields);
     let limits = limits(&mut fields);
+    let read_as = fields.read_as();
     let (board, goal) = fields.finish(boards)?;
     let moves = service.legal_moves(board, goal, limits).await;
     let moves = moves.map_err(|error| analysis_failure(&error, "use `/hint`, which needs no proof"))?;
     let reply = MovesReply::new(board, goal, moves);
-    let body = text_or_json(&reply, media_type);
+    let body = text_or_json(media_type, &reply, read_as.as_deref());
     let document = Document::new(media_type.content_type(), Document::AN_HOUR, body);
     Ok(document.response_to(&method, &headers))
 }

@@ -9,7 +9,7 @@ use taquin_solver::Reachability;
 use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose};
 use crate::http::problem::Problem;
-use crate::http::reply::{Rows, grid, json, picture};
+use crate::http::reply::{Rows, grid, picture, text_or_json};
 use crate::http::request::RequestFields;
 
 #[derive(Debug, serde::Serialize)]
@@ -30,25 +30,30 @@ pub(crate) async fn solvable(method: Method, headers: HeaderMap, input: RequestF
     let mut fields = input.reader(&BOARD_FIELDS);
     let boards = board_and_goal(&mut fields);
     let verdict = boards.and_then(|(board, goal)| Some((board, goal, Reachability::between(&board, &goal).ok()?)));
+    let read_as = fields.read_as();
     let (board, goal, reachability) = fields.finish(verdict)?;
-    let detail = sentence(&reachability.to_string());
+    let reply = SolvableReply {
+        solvable: reachability.is_reachable(),
+        reason: reason(&reachability),
+        detail: sentence(&reachability.to_string()),
+        inversions: reachability.inversions,
+        permutation_parity: parity(&reachability),
+        blank_distance: reachability.blank_distance,
+        start: Rows(board),
+        goal: Rows(goal),
+    };
     let body = match media_type {
-        MediaType::Text => {
-            let verdict = if reachability.is_reachable() { "Solvable" } else { "Not solvable" };
-            format!("{}\n{}\n{verdict}. {detail}\n", grid(&board), grid(&goal)).into_bytes()
-        }
         MediaType::Svg => picture::of_board(&board).into_bytes(),
-        _ => json(&SolvableReply {
-            solvable: reachability.is_reachable(),
-            reason: reason(&reachability),
-            detail,
-            inversions: reachability.inversions,
-            permutation_parity: parity(&reachability),
-            blank_distance: reachability.blank_distance,
-            start: Rows(board),
-            goal: Rows(goal),
-        }),
+        _ => text_or_json(media_type, &reply, read_as.as_deref()),
     };
     let document = Document::new(media_type.content_type(), Document::AN_HOUR, body);
     Ok(document.response_to(&method, &headers))
+}
+
+/// Text for a terminal: the board, the goal, and the verdict.
+impl std::fmt::Display for SolvableReply {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let verdict = if self.solvable { "Solvable" } else { "Not solvable" };
+        writeln!(f, "{}\n{}\n{verdict}. {}", grid(&self.start.0), grid(&self.goal.0), self.detail)
+    }
 }

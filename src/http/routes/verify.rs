@@ -85,6 +85,7 @@ struct VerifyBody {
     attempt: Attempt,
     parts: AnalysisParts,
     limits: RequestedLimits,
+    read_as: Option<String>,
 }
 
 /// Handles GET and POST.
@@ -95,10 +96,10 @@ pub(crate) async fn verify(
     input: RequestFields,
 ) -> Result<Response, Problem> {
     let media_type = choose(&headers, &[MediaType::Json, MediaType::Text])?;
-    let VerifyBody { board, goal, attempt, parts, limits } = VerifyBody::read(input)?;
+    let VerifyBody { board, goal, attempt, parts, limits, read_as } = VerifyBody::read(input)?;
     let check = service.check_attempt((board, goal), attempt, parts, limits).await;
     let reply = VerifyReply::new(board, goal, &check.map_err(|error| analysis_failure(&error, INSTEAD))?);
-    let body = text_or_json(&reply, media_type);
+    let body = text_or_json(media_type, &reply, read_as.as_deref());
     let body = reserved_if_long(&service, body)?;
     let document = Document::new(media_type.content_type(), Document::AN_HOUR, body);
     Ok(document.response_to(&method, &headers))
@@ -127,8 +128,9 @@ impl VerifyBody {
             reject_combination(&mut fields, "exact", detail);
         }
         let limits = limits(&mut fields);
+        let read_as = fields.read_as();
         let ((board, goal), attempt) = fields.finish(boards.zip(attempt))?;
-        Ok(Self { board, goal, attempt, parts: AnalysisParts { exact, steps }, limits })
+        Ok(Self { board, goal, attempt, parts: AnalysisParts { exact, steps }, limits, read_as })
     }
 }
 

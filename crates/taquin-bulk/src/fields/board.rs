@@ -261,9 +261,8 @@ fn written(fields: &mut FieldReader, name: &str, value: &Value, sides: Sides) ->
             }
             Err(_) if is_board_text(text, sides) => return written_as_text(fields, name, text),
             Err(_) => {
-                let detail = format!(
-                    "`{name}` starts with `[` but is not valid JSON; percent-encode it, or write the board as text"
-                );
+                let detail =
+                    format!("`{name}` begins with `[` but is no array: percent-encode it, or write it as text");
                 fields.report(value.kind(), FieldError::new(format!("/{name}"), "wrong-type", detail));
                 return None;
             }
@@ -280,9 +279,7 @@ fn written(fields: &mut FieldReader, name: &str, value: &Value, sides: Sides) ->
         Json::Array(rows) if rows.iter().any(|row| matches!(row, Json::Array(_))) => {
             written_in_rows(fields, name, value, rows)
         }
-        Json::Array(cells) if are_rows_of_text(cells) => {
-            written_as_text(fields, name, &text_of(value).unwrap_or_default())
-        }
+        Json::Array(cells) if are_rows_of_text(cells) => written_as_text(fields, name, &text_of(value)?),
         Json::Array(cells) => {
             let raw = RawBoard { entries: cells.iter().map(entry).collect(), row_lengths: None };
             Some(WrittenBoard { raw, form: Form::Flat })

@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-use taquin_solver::{Board, Puzzle};
+use taquin_solver::{Board, Puzzle, Sides};
 
 use super::columns::{CsvInput, CsvRow, without_mark};
 use super::options::RowOptions;
-use crate::fields::{BOARD_FIELDS, FieldReader, Json, WrittenFields, board_and_goal, concat, plain_row};
+use crate::fields::{BOARD_FIELDS, FieldReader, Json, WrittenFields, board_and_goal, concat, is_board_text, plain_row};
 use crate::row_error::{ErrorKind, FieldError, RowError};
 
 /// Maximum length of a line in bytes. The largest board takes less than a kilobyte.
@@ -144,9 +144,11 @@ impl RowReader {
             }
             // A board as text never begins like JSON.
             RowFormat::Json if !text.starts_with(['{', '[', '"']) => Ok((None, board(Json::String(text.to_owned())))),
-            RowFormat::Json => match Json::parse_line(text)? {
-                Json::Object(members) => Ok((id_among(&members), members)),
-                other => Ok((None, board(other))),
+            RowFormat::Json => match Json::parse_line(text) {
+                Ok(Json::Object(members)) => Ok((id_among(&members), members)),
+                Ok(other) => Ok((None, board(other))),
+                Err(_) if is_board_text(text, Sides::default()) => Ok((None, board(Json::String(text.to_owned())))),
+                Err(problem) => Err(problem),
             },
         }
     }

@@ -179,10 +179,10 @@ impl Figures {
 
 impl ExperimentReply {
     /// Serializes the reply.
-    pub(super) fn to_bytes(&self, media_type: MediaType) -> Vec<u8> {
+    pub(super) fn to_bytes(&self, media_type: MediaType, read_as: Option<&str>) -> Vec<u8> {
         match media_type {
             MediaType::Csv => self.csv().into_bytes(),
-            _ => text_or_json(self, media_type),
+            _ => text_or_json(media_type, self, read_as),
         }
     }
 

@@ -48,6 +48,7 @@ const OF_SEVERAL_BOARDS: &str = "A comparison of random boards, with `boards`, h
 struct CompareBody {
     subject: Subject,
     methods: Vec<Method>,
+    read_as: Option<String>,
 }
 
 /// The boards to solve.
@@ -63,7 +64,8 @@ pub(crate) async fn compare(
     headers: HeaderMap,
     input: RequestFields,
 ) -> Result<Response, Problem> {
-    let CompareBody { subject, methods } = CompareBody::read(input)?;
+    let CompareBody { subject, methods, read_as } = CompareBody::read(input)?;
+    let read_as = read_as.as_deref();
     // Elapsed times must not change the tag.
     let (media_type, body, is_repeatable, without_times) = match subject {
         Subject::Puzzle(puzzle) => {
@@ -71,16 +73,16 @@ pub(crate) async fn compare(
                 choose_for(&headers, &[MediaType::Json, MediaType::Text], OF_ONE_BOARD, OF_SEVERAL_BOARDS)?;
             let (results, is_repeatable) = results(&service, &puzzle, &methods).await?;
             let mut reply = CompareReply::new(&puzzle, results);
-            let body = text_or_json(&reply, media_type);
+            let body = text_or_json(media_type, &reply, read_as);
             reply.clear_times();
-            (media_type, body, is_repeatable, text_or_json(&reply, media_type))
+            (media_type, body, is_repeatable, text_or_json(media_type, &reply, read_as))
         }
         Subject::Experiment(experiment) => {
             let media_type = choose(&headers, &[MediaType::Json, MediaType::Text, MediaType::Csv])?;
             let (mut reply, is_repeatable) = experiment::run(&service, &experiment, &methods).await?;
-            let body = reply.to_bytes(media_type);
+            let body = reply.to_bytes(media_type, read_as);
             reply.clear_times();
-            (media_type, body, is_repeatable, reply.to_bytes(media_type))
+            (media_type, body, is_repeatable, reply.to_bytes(media_type, read_as))
         }
     };
     let body = reserved_if_long(&service, body)?;
@@ -123,15 +125,17 @@ impl CompareBody {
             let experiment = experiment(&mut fields);
             let default = limits(&mut fields);
             let methods = methods(&mut fields, experiment.as_ref().map(|experiment| experiment.goal.size()), default);
+            let read_as = fields.read_as();
             let (experiment, methods) = fields.finish(experiment.zip(methods))?;
-            return Ok(Self { subject: Subject::Experiment(experiment), methods });
+            return Ok(Self { subject: Subject::Experiment(experiment), methods, read_as });
         }
         let boards = board_and_goal(&mut fields);
         let default = limits(&mut fields);
         let methods = methods(&mut fields, boards.map(|(board, _)| board.size()), default);
+        let read_as = fields.read_as();
         let ((board, goal), methods) = fields.finish(boards.zip(methods))?;
         let puzzle = Puzzle::try_new(board, goal).map_err(RowError::from)?;
-        Ok(Self { subject: Subject::Puzzle(puzzle), methods })
+        Ok(Self { subject: Subject::Puzzle(puzzle), methods, read_as })
     }
 }
 

@@ -57,7 +57,7 @@ pub(crate) async fn distances(
     let body = match media_type {
         MediaType::Csv => reply.csv().into_bytes(),
         MediaType::Svg => picture::of_distribution(&reply.title(), &reply.distribution).into_bytes(),
-        _ => text_or_json(&reply, media_type),
+        _ => text_or_json(media_type, &reply, None),
     };
     let document = Document::new(media_type.content_type(), Document::AN_HOUR, body);
     Ok(document.response_to(&method, &headers))

@@ -78,6 +78,7 @@ struct SolveBody {
     include: Vec<Include>,
     solutions: Option<RequestedSolutions>,
     layout: Layout,
+    read_as: Option<String>,
 }
 
 /// Handles GET and POST. Takes the whole request, because axum clones each part that is extracted separately.
@@ -93,12 +94,12 @@ pub(crate) async fn solve(State(state): State<AppState>, request: Request) -> Re
     let job = SearchRequest { records, ..SearchRequest::new(puzzle, body.plan, limits) };
     if layout.media_type == MediaType::Events || body.has(Include::Progress) {
         // Boxed, so that the future of every other response is small.
-        return Box::pin(streamed(service, job, &head, layout)).await;
+        return Box::pin(streamed(service, job, &head, layout, body.read_as)).await;
     }
     let answer = service.submit(job).await.map_err(|error| service_failure(&error))?;
     let mut response = match answer.report.stopped {
         Some(stop) => limit_exceeded_with_lists(&answer.report, stop, layout).into_response(),
-        None => solved(service, &head, layout, &puzzle, &answer.report)?,
+        None => solved(service, &head, (layout, body.read_as.as_deref()), &puzzle, &answer.report)?,
     };
     add_server_timing(&mut response, &answer);
     AccessLine::of(&head.extensions)?.add_search(puzzle.size(), &answer);
@@ -111,6 +112,7 @@ async fn streamed(
     job: SearchRequest,
     head: &Parts,
     layout: Layout,
+    read_as: Option<String>,
 ) -> Result<Response, Problem> {
     const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
     // A browser reconnects when a stream ends, until it receives status 204.
@@ -122,7 +124,7 @@ async fn streamed(
     }
     let puzzle = job.puzzle;
     let subscription = service.watch(job).await.map_err(|error| service_failure(&error))?;
-    let stream = SolveStream::new(subscription, puzzle, layout);
+    let stream = SolveStream::new(subscription, puzzle, layout, read_as);
     let line = AccessLine::of(&head.extensions)?.for_stream();
     Ok(stream_body::response(Arc::clone(service), stream, line, instance(&head.uri)))
 }
@@ -131,17 +133,17 @@ async fn streamed(
 fn solved(
     service: &Service,
     head: &Parts,
-    layout: Layout,
+    (layout, read_as): (Layout, Option<&str>),
     puzzle: &Puzzle,
     report: &Report,
 ) -> Result<Response, Problem> {
     let mut reply = SolveReply::new(puzzle, report, layout)?;
-    let body = reserved_if_long(service, written(&reply))?;
+    let body = reserved_if_long(service, written(&reply, read_as))?;
     // The elapsed time must not change the tag.
     reply.search.elapsed_us = 0;
     let cache_control = if head.method == Method::POST { Document::NO_STORE } else { cache_control(report) };
     let content_type = layout.media_type.content_type();
-    let document = Document::tagged_by(content_type, cache_control, body, || written(&reply));
+    let document = Document::tagged_by(content_type, cache_control, body, || written(&reply, read_as));
     Ok(document.response_to(&head.method, &head.headers))
 }
 
@@ -204,6 +206,7 @@ impl SolveBody {
             include: Vec::new(),
             solutions: None,
             layout: Layout::of(MediaType::Json),
+            read_as: None,
         }
     }
 
@@ -231,8 +234,9 @@ impl SolveBody {
         if metric == Metric::MultiTile {
             check_multi_tile(&mut fields, &include, solutions.is_some(), media_type);
         }
+        let read_as = fields.read_as();
         let ((board, goal), plan) = fields.finish(boards.zip(plan))?;
-        Ok(Self { board, goal, plan, limits, include, solutions, layout })
+        Ok(Self { board, goal, plan, limits, include, solutions, layout, read_as })
     }
 }
 

@@ -32,6 +32,7 @@ pub(crate) struct SolveStream {
     subscription: Subscription,
     pub(super) puzzle: Puzzle,
     pub(super) layout: Layout,
+    read_as: Option<String>,
     ticks: Interval,
     /// Length of the shortest solution sent.
     shortest: Option<usize>,
@@ -50,7 +51,7 @@ pub(crate) struct SolveStream {
 
 impl SolveStream {
     /// Creates the stream of a submitted search.
-    pub(crate) fn new(subscription: Subscription, puzzle: Puzzle, layout: Layout) -> Self {
+    pub(crate) fn new(subscription: Subscription, puzzle: Puzzle, layout: Layout, read_as: Option<String>) -> Self {
         let period = if layout.media_type == MediaType::Events { Self::EVENTS } else { Self::LINES };
         let mut ticks = interval_at(Instant::now() + period, period);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -58,6 +59,7 @@ impl SolveStream {
             subscription,
             puzzle,
             layout,
+            read_as,
             ticks,
             shortest: None,
             lower_bound: 0,
@@ -170,7 +172,7 @@ impl SolveStream {
     fn response(&self, report: &Report) -> Result<Vec<u8>, Problem> {
         match report.stopped {
             Some(stop) => Err(limit_exceeded_with_lists(report, stop, self.layout)),
-            None => Ok(written(&SolveReply::new(&self.puzzle, report, self.layout)?)),
+            None => Ok(written(&SolveReply::new(&self.puzzle, report, self.layout)?, self.read_as.as_deref())),
         }
     }
 }
