@@ -161,7 +161,7 @@ fn grids(text: &str) -> Vec<Grid> {
         let Some(lines) = lines else { continue };
         let grid = |form| move |rows| Grid { rows, form };
         grids.extend(aligned(lines, is_trimmed).map(grid("aligned columns, with a gap for the blank")));
-        grids.extend(packed(lines, is_trimmed).map(grid("a character a cell, with a space for the blank")));
+        grids.extend(packed(lines, is_trimmed).map(grid("one character for each cell")));
     }
     grids
 }
@@ -321,7 +321,7 @@ fn boards_of(rows: &Rows, sides: Sides) -> Vec<(Board, &'static str)> {
         candidates.push((size_of(flat.len(), sides), &flat, ""));
         candidates.extend(without_numbers_beside(line, sides));
     } else if rows.iter().all(|row| row.len() == 1) {
-        candidates.push((size_of(flat.len(), sides), &flat, "one a line"));
+        candidates.push((size_of(flat.len(), sides), &flat, "one in each row"));
     }
     // A line with the size, perhaps beside a line with another number.
     for skipped in 1..=2.min(rows.len().saturating_sub(1)) {
