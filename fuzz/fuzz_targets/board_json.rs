@@ -23,7 +23,7 @@ fn check(problem: &Problem) {
     let status = kind.status().as_u16();
     assert!(matches!(status, 400 | 422), "{problem:?}");
     assert!(!detail.is_empty(), "{problem:?}");
-    assert!(errors.len() <= Problem::MAX_ERRORS, "{problem:?}");
+    assert!(errors.len() <= taquin_bulk::RowError::MAX_ERRORS, "{problem:?}");
     // Problems of two kinds concern the whole body. All others list errors.
     let is_about_the_body = matches!(kind, ProblemKind::MalformedJson | ProblemKind::Unsolvable);
     assert_eq!(errors.is_empty(), is_about_the_body, "{problem:?}");

@@ -15,8 +15,8 @@ use crate::service::metrics::BoardCounts;
 pub trait BulkWork: Send + Sync {
     /// Runs one slice on this thread, for about [`SliceContext::TIME`].
     ///
-    /// Searches of the slice must use [`SliceContext::cancel`] and [`SliceContext::helpers`]. Between boards that take
-    /// microseconds, the slice calls [`SliceContext::pause`].
+    /// Searches of the slice must use the flags of [`SliceContext::cancel`], and the context as their [`Helpers`].
+    /// Between boards that take microseconds, the slice calls [`Helpers::pause`].
     fn run_slice(&self, context: &SliceContext<'_>) -> Slice;
 
     /// Ends the work early: a slice has panicked, or the service shuts down. No further slice begins; running slices

@@ -110,7 +110,7 @@ const RULES: [Rule; 15] = [
         crates: &[
             "axum",
             "futures_util", // a response with its end announced
-            "getrandom", // ages of connections
+            "getrandom",    // ages of connections
             "hyper",
             "hyper_util",
             "parking_lot",

@@ -20,8 +20,8 @@ pub(crate) use self::plain_row::plain_row;
 pub use self::scalars::{LIMIT_FIELDS, limits};
 pub use self::suggestion::did_you_mean;
 use self::suggestion::{similar_field, unknown_choice};
-pub use self::value::{MAX_LIMIT, Value};
 use self::value::{Field, quoted, truncated};
+pub use self::value::{MAX_LIMIT, Value};
 use crate::row_error::{ErrorKind, FieldError, RowError};
 
 /// A document whose fields are not read yet.
