@@ -44,8 +44,9 @@ pub fn read_board(text: &str, sides: Sides) -> Result<ReadBoard, Vec<ReadBoard>>
     let mut grids = grids(&text);
     let readings = |grids: &[Grid], boards: fn(&Rows, Sides) -> Vec<(Board, &'static str)>| {
         let of_grid = |grid: &Grid| {
-            let form = grid.form;
-            boards(&grid.rows, sides).into_iter().map(move |(board, how)| (board, form, how))
+            let (form, is_whole) = (grid.form, grid.is_whole);
+            let boards = boards(&grid.rows, sides).into_iter().filter(move |(_, how)| !is_whole || how.is_empty());
+            boards.map(move |(board, how)| (board, form, how))
         };
         distinct(grids.iter().flat_map(of_grid))
     };
@@ -114,11 +115,17 @@ type Rows = Vec<Vec<Option<i64>>>;
 struct Grid {
     rows: Rows,
     form: &'static str,
+    /// True if every cell belongs to the board. In text with a gap, a space may separate cells or be the blank.
+    is_whole: bool,
 }
 
 impl Grid {
     fn new(rows: Vec<Vec<Cow<'_, str>>>, form: &'static str) -> Self {
-        Self { rows: rows.iter().map(|row| row.iter().map(|cell| number(cell)).collect()).collect(), form }
+        Self {
+            rows: rows.iter().map(|row| row.iter().map(|cell| number(cell)).collect()).collect(),
+            form,
+            is_whole: false,
+        }
     }
 }
 
@@ -150,7 +157,7 @@ fn grids(text: &str) -> Vec<Grid> {
     let digits = cells.map(|cell| number(cell.encode_utf8(&mut [0; 4])).or(cell.to_digit(16).map(i64::from)));
     let digits: Vec<Option<i64>> = digits.collect();
     if digits.len() == HEXADECIMAL_CELLS {
-        grids.push(Grid { rows: vec![digits], form: "hexadecimal digits" });
+        grids.push(Grid { rows: vec![digits], form: "hexadecimal digits", is_whole: true });
     }
     // A line with the size may precede rows with a gap.
     let is_size = |first: &&&str| first.trim().parse() == Ok(lines.len() - 1);
@@ -159,7 +166,7 @@ fn grids(text: &str) -> Vec<Grid> {
     let is_trimmed = lines.first().is_some_and(|first| first.trim_start() == *first);
     for (lines, is_trimmed) in [(Some(&*lines), is_trimmed), (rest, false)] {
         let Some(lines) = lines else { continue };
-        let grid = |form| move |rows| Grid { rows, form };
+        let grid = |form| move |rows| Grid { rows, form, is_whole: true };
         grids.extend(aligned(lines, is_trimmed).map(grid("aligned columns, with a gap for the blank")));
         grids.extend(packed(lines, is_trimmed).map(grid("one character for each cell")));
     }
