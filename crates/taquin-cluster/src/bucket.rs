@@ -15,10 +15,10 @@ pub(crate) trait Store: ObjectStore + PaginatedListStore {}
 
 impl<S: ObjectStore + PaginatedListStore> Store for S {}
 
-/// The objects of a bucket whose names begin with a prefix.
+/// A bucket, restricted to the objects whose names begin with a prefix.
 pub(crate) struct Bucket {
     pub(crate) store: Arc<dyn Store>,
-    /// Prefix of all names. It is empty, or ends with a slash.
+    /// Prefix of all object names. The prefix is empty, or ends with a slash.
     pub(crate) prefix: String,
     /// URL of the bucket and the prefix, without a slash at the end.
     pub(crate) url: String,
@@ -39,7 +39,7 @@ impl From<StoreError> for BucketError {
 const OPTIONS: [(ClientConfigKey, &str); 2] =
     [(ClientConfigKey::ConnectTimeout, "5 seconds"), (ClientConfigKey::Timeout, "30 seconds")];
 
-/// Retries of a request, which are few, since callers decide how to go on.
+/// Retry policy of a request. The policy allows few retries, since callers retry by their own policies.
 const RETRIES: RetryConfig = RetryConfig {
     backoff: BackoffConfig { init_backoff: Duration::from_millis(100), max_backoff: Duration::from_secs(2), base: 3.0 },
     max_retries: 3,
@@ -69,7 +69,8 @@ pub(crate) fn open_bucket(url: &str, variables: impl Iterator<Item = (String, St
     Ok(Bucket { store, prefix: format!("{prefix}{slash}"), url: format!("{scheme}://{name}{slash}{prefix}") })
 }
 
-/// Makes `ring` the TLS provider of this process, unless the process has a provider. The HTTP client installs none.
+/// Installs `ring` as the TLS provider of the process, unless the process already has a TLS provider. The HTTP
+/// client of `object_store` installs no provider.
 fn install_tls() {
     // An error means that the process has a provider already.
     drop(rustls::crypto::ring::default_provider().install_default());
@@ -119,8 +120,8 @@ fn open_gcs(name: &str, variables: impl Iterator<Item = (String, String)>) -> Re
     Ok(Arc::new(builder.build()?))
 }
 
-/// Returns true if the endpoint uses plain HTTP. Fails if the endpoint is no URL, or has a user. `variable` is the name
-/// of the endpoint's variable, for the error.
+/// Returns true if the endpoint uses plain HTTP; false without an endpoint. Fails if the endpoint is not a URL, or
+/// if the URL contains a user name. `variable` is the name of the environment variable, for the error message.
 fn is_http(variable: &str, endpoint: Option<String>) -> Result<bool, BucketError> {
     let Some(endpoint) = endpoint else { return Ok(false) };
     let host = endpoint.split_once("://").map(|(_, rest)| rest.split('/').next().unwrap_or_default());
@@ -135,7 +136,7 @@ fn is_http(variable: &str, endpoint: Option<String>) -> Result<bool, BucketError
 /// status and the error code of the response are kept.
 pub(crate) fn message(error: &StoreError) -> String {
     let mut text = error.to_string();
-    // The message lacks the cause of a failed connection, such as a certificate.
+    // The message of `object_store` lacks the cause of a failed connection, such as a wrong certificate.
     let root = std::iter::successors(error.source(), |&error| error.source()).last().map(ToString::to_string);
     if let Some(root) = root.filter(|root| !text.contains(&root[..])) {
         text = format!("{text}: {root}");
@@ -143,7 +144,7 @@ pub(crate) fn message(error: &StoreError) -> String {
     let code =
         text.split_once("<Code>").and_then(|(_, rest)| rest.split_once("</Code>")).map(|(code, _)| code.to_owned());
     let end = text.find(['<', '{', '\n']).unwrap_or(text.len());
-    // The response body follows the status.
+    // The body of the response follows the status.
     let status = text.find(STATUS).map(|at| at + STATUS.len());
     let body =
         status.and_then(|at| Some(at + text[at..].find(':')?)).or_else(|| Some(text.find(RESPONSE)? + RESPONSE.len()));

@@ -1,4 +1,4 @@
-//! State of the connection to the queue's servers, and the login in their URLs.
+//! State of the connection to the queue's servers, and the login in the servers' URLs.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ use tokio::sync::watch;
 
 use crate::queue::QueueError;
 
-/// Number of connections to the queue's servers so far, and the reason why there is none at present.
+/// Number of connections to the queue's servers so far, and the reason for a missing connection.
 #[derive(Debug, Default)]
 pub(crate) struct Connection {
     count: watch::Sender<u64>,
@@ -26,7 +26,7 @@ struct ConnectionState {
     last: Option<(Instant, String)>,
 }
 
-/// Time before a disconnect within which an error counts as its cause. Most errors close no connection.
+/// Maximum age of an error that counts as the cause of a disconnect. Most errors do not close the connection.
 const END_TIME: Duration = Duration::from_secs(2);
 
 impl Connection {
@@ -75,8 +75,8 @@ impl ConnectionState {
 /// A user and a password, or a token and `None`.
 type Login = (String, Option<String>);
 
-/// Returns the login that all servers share; `None` if no URL has a login. Fails if logins differ, since the client has
-/// one login, and may send it to any server, also without TLS.
+/// Returns the login that all servers share; `None` if no URL has a login. Fails if the logins differ: the client
+/// has only one login, and may send that login to any server, even without TLS.
 pub(crate) fn common_login(servers: &[ServerAddr]) -> Result<Option<Login>, QueueError> {
     let mut logins = servers.iter().map(login_of);
     let first = logins.next().flatten();

@@ -27,12 +27,12 @@ use crate::connection::{Connection, common_login, options_of, without_login};
 use crate::queue::{LEASE_TIME, Lease, Queue, QueueCounts, QueueError, WorkerTrouble};
 use crate::task::{Task, TaskClass};
 
-/// Servers, login and replication of a queue, and the role of this process.
+/// Servers, credentials and replication of a queue, and the role of this process.
 #[derive(Clone)]
 pub struct QueueSettings {
     /// Server URLs. A URL may contain a password.
     pub servers: Vec<String>,
-    /// Path of a file with credentials, if the servers need one.
+    /// Path of a file with credentials, if the servers ask for credentials.
     pub credentials: Option<PathBuf>,
     /// Number of servers that store each task.
     pub replicas: usize,
@@ -57,7 +57,7 @@ pub struct JetStream {
     context: Context,
     layout: Layout,
     handles: Mutex<Option<Arc<Handles>>>,
-    /// The publications since the last answer, which have all timed out.
+    /// The publications that have timed out since the server last answered a publication.
     silence: parking_lot::Mutex<Silence>,
     role: QueueRole,
     connection: Arc<Connection>,
@@ -67,7 +67,7 @@ pub struct JetStream {
 
 struct Handles {
     stream: Stream,
-    /// In the order of [`TaskClass::ALL`](taquin_solver::Named::ALL).
+    /// Consumers in the order of [`TaskClass::ALL`](taquin_solver::Named::ALL).
     consumers: [PullConsumer; 2],
 }
 
@@ -86,18 +86,18 @@ const REQUEST_TIME: Duration = Duration::from_secs(5);
 /// after this time.
 const TAKE_TIME: Duration = Duration::from_secs(10);
 
-/// Extra time in which the server reports an expired request.
+/// Time after [`TAKE_TIME`] in which the server should report that a pull request has expired.
 const END_TIME: Duration = Duration::from_secs(1);
 
-/// Time without an answer to publications after which the stream is created anew. nats-server 2.15.1 stops answering
-/// once it has lost the stream's files.
+/// Time without an answer to publications after which the stream is deleted and created again. nats-server 2.15.1
+/// stops answering once it has lost the stream's files.
 const UNANSWERED_TIME: Duration = Duration::from_secs(30);
 
 /// Pause after the deletion of a stream, in which the server removes the stream's files. Without the pause, nats-server
 /// 2.9.10 would also remove the files of a new stream with the same name.
 const DELETION_TIME: Duration = Duration::from_millis(200);
 
-/// Time limit of a worker's response.
+/// Time limit of a worker's response to a request of [`has_worker`](Queue::has_worker).
 const WORKER_TIME: Duration = Duration::from_secs(1);
 
 /// Time limit for sending buffered messages before the process exits.
@@ -159,8 +159,9 @@ impl JetStream {
         })
     }
 
-    /// Returns the stream and the consumers. Creates missing ones. If an existing one has another configuration, a
-    /// service replica corrects it, and a worker fails.
+    /// Returns the stream and the consumers, and creates the stream or a consumer that is missing. If an existing
+    /// stream or consumer has another configuration, a service replica corrects the configuration, and a worker
+    /// fails.
     async fn handles(&self) -> Result<Arc<Handles>, BoxError> {
         let mut handles = self.handles.lock().await;
         if let Some(handles) = &*handles {
@@ -189,7 +190,7 @@ impl JetStream {
         if self.layout.has_consumer(class, &consumer.cached_info().config) {
             return Ok(consumer);
         }
-        // Only replicas replace a consumer, so that few processes do so at a time.
+        // Workers do not replace a consumer, since many workers would do so at the same time.
         if self.role == QueueRole::Worker {
             return Err(format!("consumer {name} has another configuration").into());
         }
@@ -221,10 +222,10 @@ impl JetStream {
         }
     }
 
-    /// Deletes a stream that stores nothing any more. The next call creates the stream anew.
+    /// Deletes the stream, which stores no messages any more. The next call creates a new stream.
     async fn delete_stream(&self) -> Result<(), QueueError> {
         let mut handles = self.handles.lock().await;
-        // Several calls may notice the loss; the first deletes the stream.
+        // Several calls may notice that the files are lost. The first of these calls deletes the stream.
         if handles.take().is_none() {
             return Ok(());
         }
@@ -235,7 +236,8 @@ impl JetStream {
         Ok(())
     }
 
-    /// Returns the reason why there is no connection as an error; while connected, returns the error of the request.
+    /// Returns an error with the reason why there is no connection. While connected, returns the error of the
+    /// request.
     fn error(&self, of_request: impl Into<BoxError>) -> QueueError {
         let trouble = self.connection.trouble().filter(|_| !self.is_connected());
         trouble.map_or_else(|| QueueError::new(of_request), |why| QueueError::new(format!("no connection: {why}")))
@@ -252,7 +254,8 @@ impl JetStream {
     /// Waits for a message of a class; `None` at the time limit, or once the client has connected again.
     async fn next(&self, class: TaskClass) -> Result<Option<Message>, QueueError> {
         let pull = self.with_handles(|handles| async move {
-            // `fetch` does not wait at the server, and so would not count as a taker.
+            // A request of `fetch` does not wait at the server, so [`QueueCounts::takers`] would not include the
+            // request.
             Ok(handles.consumers[class as usize].batch().max_messages(1).expires(TAKE_TIME).messages().await?)
         });
         let mut connections = self.connection.count();
@@ -261,7 +264,7 @@ impl JetStream {
         let mut messages = pull.await?;
         let message = tokio::select! {
             message = timeout(TAKE_TIME + END_TIME, messages.next()) => message,
-            // The client has connected again, so the server has lost the request.
+            // The client has connected again, so the server no longer has the pull request.
             _ = connections.wait_for(|now| *now > before) => return Ok(None),
         };
         let Ok(message) = message else {
@@ -331,24 +334,26 @@ impl Queue for JetStream {
     }
 
     async fn has_worker(&self) -> Result<bool, QueueError> {
-        // Otherwise an unsent request would look like a silent worker.
+        // Without a connection, the request would time out, and a time-out counts as an answer below.
         if !self.is_connected() && self.connection.trouble().is_some() {
             return Err(self.error("disconnected"));
         }
         let request = Request::new().payload(Bytes::new()).timeout(Some(WORKER_TIME));
         match self.client.send_request(self.layout.workers(), request).await {
             Ok(_) => Ok(true),
-            // A time-out means a subscriber that hangs. Other requests tell whether the server is up.
+            // A time-out means that a worker has subscribed and does not answer. Other requests detect a server
+            // that is down.
             Err(error) if error.kind() == RequestErrorKind::TimedOut => Ok(true),
             Err(error) if error.kind() == RequestErrorKind::NoResponders => Ok(false),
             Err(error) => Err(self.error(error)),
         }
     }
 
-    /// Answers requests of [`has_worker`](Self::has_worker). One worker of several answers.
+    /// Answers requests of [`has_worker`](Self::has_worker). The server delivers each request to one of the
+    /// workers.
     async fn attend(&self) {
         let subject = self.layout.workers();
-        // Only an invalid subject fails.
+        // The call fails only for an invalid subject.
         let Ok(mut requests) = self.client.queue_subscribe(subject.clone(), subject).await else { return };
         while let Some(request) = requests.next().await {
             if let Some(reply) = request.reply {
@@ -358,7 +363,7 @@ impl Queue for JetStream {
     }
 
     async fn report(&self, trouble: WorkerTrouble) {
-        // While disconnected, reports would pile up and finally block.
+        // Without a connection, reports would fill the client's send buffer, and `publish` would block.
         if self.is_connected() {
             let report = self.client.publish(self.layout.reports(), trouble.to_string().into());
             let _ = timeout(REQUEST_TIME, report).await;
@@ -368,7 +373,7 @@ impl Queue for JetStream {
     async fn reports(&self) -> HashSet<WorkerTrouble> {
         let mut reports = self.reports.lock().await;
         if reports.is_none() {
-            // Only an invalid subject fails.
+            // The call fails only for an invalid subject.
             *reports = self.client.subscribe(self.layout.reports()).await.ok();
         }
         let mut troubles = HashSet::new();
@@ -419,7 +424,8 @@ impl Lease for MessageLease {
     }
 }
 
-/// Limits the time of a call. The call blocks while the client's send buffer is full, because the server is away.
+/// Limits a call to [`REQUEST_TIME`]. While the server is away, the client's send buffer fills up, and the call
+/// blocks.
 async fn in_time<T, E: Into<BoxError>>(call: impl Future<Output = Result<T, E>>) -> Result<T, QueueError> {
     timeout(REQUEST_TIME, call).await.map_err(|_| QueueError::new("no response in time"))?.map_err(QueueError::new)
 }

@@ -1,10 +1,11 @@
 //! Labels jobs of sliding-tile puzzles on many machines (docs/adr/0024). The crate has stores of files, a queue that
 //! hands out chunks of boards, and workers.
 //!
-//! A job is a [`StoredJob`](taquin_bulk::StoredJob) in the [`Files`](taquin_bulk::Files) of a store. A [`Queue`] hands
-//! out a [`Task`] for each missing chunk. A [`Worker`] takes a task, labels the boards of the chunk by a [`JobSolver`],
-//! and stores their labels as a part. The files are authoritative, and the queue is disposable. A lost task is offered
-//! again, and a repeated task finds the existing part.
+//! A job is a [`StoredJob`](taquin_bulk::StoredJob) in the [`Files`](taquin_bulk::Files) of a store. A [`Queue`]
+//! hands out a [`Task`] for each missing chunk. A [`Worker`] takes a task, labels the boards of the chunk with a
+//! [`JobSolver`], and stores the labels as a part. The files are authoritative; the contents of the queue can be
+//! restored from the files. A task that the queue lost is offered again. A worker that receives a task twice finds
+//! the stored part and does nothing.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -72,7 +73,7 @@
 //!
 //! - `worker`: the loop of a worker
 //! - `maker`: does one task; the trait [`JobSolver`]
-//! - `suspects`: finds boards whose search ends the process
+//! - `suspects`: finds boards whose search crashes the process
 //! - `pulse`: extends a lease while the work makes progress
 //! - `metrics`: metrics of a worker
 //! - `jetstream`: a queue on NATS JetStream
@@ -83,7 +84,7 @@
 //! - `objects`: files in a bucket, or in a shared directory
 //! - `bucket`: opens a bucket from its URL and the environment
 
-// Tests may unwrap and print. The message of `expect` is the reason why the call cannot fail.
+// Tests may unwrap and print. The message of an `expect` gives the reason why the call cannot fail.
 #![cfg_attr(not(test), warn(clippy::too_many_lines, clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr))]
 
 mod bucket;

@@ -1,4 +1,4 @@
-//! Does one task of a worker, on a thread that may block.
+//! Does one task of a worker. The calls block, so they need a thread for blocking work.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Debug;
@@ -17,14 +17,14 @@ use tracing::Level;
 use crate::suspects::{Attempt, RowRange};
 use crate::task::{Task, Work};
 
-/// The solver of a worker: its version, tables and memory.
+/// The solver of a worker, with its version, tables and memory.
 pub trait JobSolver: Debug + Send + Sync {
-    /// Returns true if the solver makes the labels that the job asks for. Some labels differ between versions and
-    /// tables.
+    /// Returns true if this solver makes the labels that the job asks for. Some labels depend on the solver's
+    /// version and tables.
     fn serves(&self, spec: &JobSpec) -> bool;
 
-    /// Loads the tables of a job. The tables stay loaded until the returned value is dropped. The calling thread may
-    /// block, and belongs to a tokio runtime.
+    /// Loads the tables of a job. The tables stay loaded until the returned value is dropped. The calling thread
+    /// may block, and belongs to a tokio runtime.
     fn load_tables(&self, spec: &JobSpec) -> LoadedTables;
 
     /// Returns the resources of searches on one thread. Setting `cancel` stops the searches.
@@ -43,9 +43,9 @@ pub(crate) struct Maker {
     pub(crate) check_period: Duration,
     /// Jobs of recent tasks.
     jobs: Mutex<HashMap<FolderName, Known>>,
-    /// Missing folders, each logged once.
+    /// Missing folders that have been logged.
     missing: Mutex<HashSet<FolderName>>,
-    /// Time when a job was last found in the store; `None` before the first one.
+    /// Time when a job was last found in the store; `None` until a job is found.
     found: Mutex<Option<Instant>>,
 }
 
@@ -64,7 +64,7 @@ enum Found {
     Missing,
 }
 
-/// The work that a task asks for.
+/// The work to do for a task.
 #[derive(Debug)]
 pub(crate) enum Begun {
     /// Nothing: the part exists, or the job has ended.
@@ -73,16 +73,16 @@ pub(crate) enum Begun {
     Missing,
     /// Nothing: the labels depend on the solver, and the job was created with another version or other tables.
     OtherSolver,
-    /// Label the chunk of this number.
+    /// Label the chunk with this number.
     Chunk(Arc<StoredJob>, u64),
     /// End the job.
     End(Arc<StoredJob>),
 }
 
-/// Capacity of the job cache, and of the set of missing folders. A cached job takes kilobytes.
+/// Maximum size of the job cache, and of the set of missing folders. A cached job takes kilobytes.
 const REMEMBERED: usize = 256;
 
-/// Time after the last found job in which the store counts as the store that the service uses.
+/// Time for which a found job counts as evidence that the worker and the service use the same store.
 const FOUND_TIME: Duration = Duration::from_secs(600);
 
 /// Time allowed for a board whose search has no time limit.
@@ -95,10 +95,10 @@ impl Maker {
         Self { store, solver, check_period, jobs, missing, found }
     }
 
-    /// Determines the work that a task asks for. Fails if the store fails, or the job is damaged.
+    /// Determines the work to do for a task. Fails if the store fails, or if the job is damaged.
     pub(crate) fn begin(&self, task: &Task) -> Result<Begun, JobError> {
         let Work::Chunk(chunk) = task.work else {
-            // The job is opened even if it has ended, since its card may be missing.
+            // The job is opened even if the job has ended, since an ended job may lack its card.
             return Ok(self.open(task.folder)?.map_or_else(|| self.missing(task.folder), Begun::End));
         };
         let job = match self.job(task.folder)? {
@@ -174,13 +174,13 @@ impl Maker {
         StoredJob::open_in(Arc::new(folder.in_store(&self.store)))
     }
 
-    /// True if the job in a folder has ended or was deleted. The answer may be `check_period` old.
+    /// Returns true if the job in a folder has ended or was deleted. The result may be as old as `check_period`.
     pub(crate) fn is_over(&self, folder: FolderName) -> Result<bool, JobError> {
         self.job(folder).map(|job| !matches!(job, Found::Unfinished(_)))
     }
 
-    /// Labels the boards of a chunk. Returns `None` once `cancel` is raised. An isolated attempt records its position, in
-    /// case a board ends the process.
+    /// Labels the boards of a chunk. Returns `None` once `cancel` is set. An isolated attempt records each range of
+    /// rows before the range begins, in case the search of a board crashes the process.
     pub(crate) fn label(
         &self,
         (job, chunk): (&StoredJob, u64),
@@ -205,7 +205,7 @@ impl Maker {
         if let Ok(true) = is_whole {
             return Ok(Some(part));
         }
-        // The process has survived the attempt, even if the store failed, so the attempt must not count against a
+        // The process has survived the attempt, even if the store failed. So the attempt must not count against a
         // board.
         let given_up = attempt.give_up();
         is_whole.and(given_up).map(|()| None)
@@ -220,14 +220,14 @@ impl Maker {
         if job.is_over()? { Ok(None) } else { job.put_part(chunk, part).map(Some) }
     }
 
-    /// Ends a job whose parts all exist, and writes its card. Returns false if a part is missing, or `cancel` is
-    /// raised; true if the job had ended before. `progress` counts the parts read.
+    /// Ends a job whose parts all exist, and writes the job's card. Returns true if the job had ended before.
+    /// Returns false if a part is missing, or once `cancel` is set. `progress` counts the parts read.
     pub(crate) fn end(&self, job: &StoredJob, cancel: &AtomicBool, progress: &Progress) -> Result<bool, JobError> {
         let goes_on = || {
             progress.labelled.fetch_add(1, Ordering::Relaxed);
             !cancel.load(Ordering::Relaxed)
         };
-        // Another worker may end the job meanwhile, and exit before it writes the card.
+        // Another worker may have ended the job meanwhile, and may have exited before writing the card.
         if job.ended_at()?.is_none() && !job.complete_while(goes_on)? && job.ended_at()?.is_none() {
             return Ok(false);
         }
@@ -238,13 +238,13 @@ impl Maker {
     pub(crate) fn fail(&self, task: &Task, reason: &JobError) -> Result<(), JobError> {
         match self.stored_job(task.folder) {
             Ok(job) => job.abandon(EndState::Failed, Some(reason.for_clients(job.files()))).map(drop),
-            // The job was deleted, or its description is damaged.
             Err(error) if error.is_temporary() => Err(error),
+            // The job was deleted, or the job's description is damaged.
             Err(_) => Ok(()),
         }
     }
 
-    /// Longest time that a board of a job may take.
+    /// Longest time that the work on one board of a job may take.
     pub(crate) fn board_time(job: &StoredJob) -> Duration {
         let spec = job.spec();
         let searches = if Want::Next.serves(spec.boards.goal().size()) { 4 } else { 1 };
@@ -278,7 +278,7 @@ fn label_isolated(
     Ok(true)
 }
 
-/// Aborts the process at the board named by an environment variable; debug builds only, for tests.
+/// Aborts the process at the board whose index is in an environment variable. Only debug builds do so, for tests.
 fn end_process_at(index: u64) {
     static DEADLY: LazyLock<Option<u64>> = LazyLock::new(|| {
         let index = std::env::var("END_PROCESS_AT_BOARD").ok().filter(|_| cfg!(debug_assertions));
@@ -338,7 +338,8 @@ mod tests {
                 assert_eq!(labelled.is_err(), failing.have_failed(), "{failure:?}, call {call}: {labelled:?}");
                 labelled.ok()
             };
-            // Each call fails in ten attempts in succession, until an attempt has fewer calls.
+            // The access of number `call` fails in ten attempts in succession. `call` grows until an attempt has
+            // fewer accesses and so succeeds.
             let whole = (0..100).find_map(|call| Some((call, (0..10).find_map(|_| label(call))?)));
             let (calls, part) = whole.expect("an attempt has fewer calls");
             let part = part.expect("nothing cancels it");

@@ -12,8 +12,8 @@ use tokio::time::timeout;
 use crate::queue::{Lease, Queue, QueueCounts, QueueError, WorkerTrouble};
 use crate::task::{Task, TaskClass};
 
-/// A queue in memory for tests, shared by its clones and leases. It keeps the promises of [`Queue`], and breaks them on
-/// request.
+/// A queue in memory for tests. Clones and leases share the queue. The queue keeps the promises of [`Queue`], and
+/// simulates failures on request.
 #[derive(Clone, Debug)]
 pub struct MemoryQueue(Arc<Shared>);
 
@@ -36,7 +36,7 @@ struct QueueState {
     leases: u64,
     extensions: u64,
     flushes: u64,
-    /// Largest number of tasks in the queue at a time.
+    /// Largest number of tasks that were in the queue at one time.
     most: usize,
 }
 
@@ -62,7 +62,7 @@ pub struct MemoryLease {
 const TAKE_TIME: Duration = Duration::from_secs(30);
 
 impl MemoryQueue {
-    /// An empty queue.
+    /// Creates an empty queue with this lease time.
     pub fn new(lease_time: Duration) -> Self {
         Self(Arc::new(Shared {
             state: Mutex::default(),
@@ -84,7 +84,7 @@ impl MemoryQueue {
         self.0.is_breaking.store(true, Ordering::Relaxed);
     }
 
-    /// Ends all leases at once.
+    /// Ends all leases and pauses, so that the queue hands out the tasks again.
     pub fn hand_out_again(&self) {
         self.0.state.lock().tasks.values_mut().for_each(|entry| *entry = Entry { lease: None, from: None, ..*entry });
         self.0.changed.notify_waiters();
@@ -95,7 +95,7 @@ impl MemoryQueue {
         self.0.is_down.store(is_down, Ordering::Relaxed);
     }
 
-    /// Sets whether the queue ignores the ends of leases, which then expire.
+    /// Sets whether the queue ignores [`Lease::done`] and [`Lease::release`]. The leases then expire instead.
     pub fn set_loses_ends(&self, loses_ends: bool) {
         self.0.loses_ends.store(loses_ends, Ordering::Relaxed);
     }
@@ -115,7 +115,7 @@ impl MemoryQueue {
         self.0.state.lock().leases
     }
 
-    /// Largest number of tasks in the queue at a time.
+    /// Largest number of tasks that were in the queue at one time.
     pub fn most(&self) -> usize {
         self.0.state.lock().most
     }

@@ -7,7 +7,7 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
 use taquin_solver::{Named, named};
 
-/// Metrics of a worker, registered under `worker`.
+/// Metrics of a worker. The names of the metrics have the prefix `worker`.
 #[derive(Debug, Default)]
 pub struct WorkerMetrics {
     pub(crate) leases: Gauge,
@@ -23,17 +23,17 @@ pub struct WorkerMetrics {
 pub(crate) enum TaskResult {
     /// A part was stored.
     Stored,
-    /// A job was ended, or had ended before its end task.
+    /// A job was ended, or the job had ended before its end task began.
     Ended,
     /// The part existed, or the job had ended or was deleted.
     Existed,
-    /// The worker returned the task, since the worker shut down or no thread became free.
+    /// The worker returned the task to the queue, since the worker shut down or no thread became free.
     Released,
     /// The task was not done: the job needs another version of the solver, or other tables.
     Refused,
     /// The task was not done: the store failed, or does not have the job.
     NoStore,
-    /// The job is damaged, and was ended as failed.
+    /// The job was damaged, and the worker ended the job as failed.
     Failed,
 }
 
@@ -65,7 +65,7 @@ const IDLE: &str = "idle";
 pub(crate) struct BusyThread<'f>(&'f WorkerMetrics);
 
 impl WorkerMetrics {
-    /// Creates the metrics of a worker with `threads` threads and one more for quick tasks.
+    /// Creates the metrics of a worker with `threads` threads and one more thread for quick tasks.
     pub fn new(threads: usize) -> Self {
         let figures = Self::default();
         figures.thread(IDLE).set(threads as i64 + 1);

@@ -1,4 +1,4 @@
-//! Job files as objects in a bucket.
+//! Job files in a bucket, and the functions that open a bucket or a shared directory.
 
 use std::error::Error;
 use std::fmt::{self, Debug};
@@ -28,13 +28,13 @@ const MAX_CREATIONS: u32 = 6;
 /// Pause before the second attempt. The pause doubles with each further attempt.
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 
-/// The reason why a place for files cannot be opened. The message contains no credentials.
+/// The reason why a file store cannot be opened. The message contains no credentials.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// The URL or the environment is wrong.
     #[error(transparent)]
     Bucket(#[from] BucketError),
-    /// A service without a queue, or a command, has locked the directory for itself.
+    /// Another process has an exclusive lock on the directory: a service without a queue, or `taquin batch`.
     #[error("{0} is in use by a service without --nats, or by `taquin batch`, with which no service may share it")]
     InUse(PathBuf),
     /// The directory cannot be created.
@@ -47,17 +47,18 @@ pub enum OpenError {
     },
 }
 
-/// Opens the place at this URL: a directory, as `/d` or `file:///d`, or a bucket, as `s3://bucket/prefix` or
-/// `gs://bucket/prefix`. The path of a `file` URL is not decoded. For a bucket, sends no request, so a missing bucket
-/// is no error.
+/// Opens the file store at a URL. The URL names a directory, as `/d` or `file:///d`, or a bucket, as
+/// `s3://bucket/prefix` or `gs://bucket/prefix`. The path of a `file` URL is not percent-decoded. A missing
+/// directory is created. For a bucket, this function sends no request, so a missing bucket is not detected.
 ///
 /// Endpoints, credentials, and other options of buckets come from environment variables that begin with `AWS_` and
 /// `GOOGLE_`, such as `AWS_ENDPOINT_URL` and `GOOGLE_APPLICATION_CREDENTIALS`. An endpoint with `http://` uses no TLS;
 /// other endpoints need the certificates of the system, or of `SSL_CERT_FILE`. A request takes at most 30 s, and is
 /// retried up to three times within 10 s of the first attempt.
 ///
-/// Each call on the files of a bucket blocks the calling thread while `runtime` runs the request. So `runtime` needs
-/// threads of its own, and a call on a thread of any runtime panics.
+/// Each call on the files of a bucket blocks the calling thread while `runtime` runs the request. So `runtime` must
+/// have its own threads. Async code must make such calls through `spawn_blocking`; a direct call from async code
+/// panics.
 ///
 /// # Errors
 /// [`OpenError`].
@@ -68,8 +69,8 @@ pub fn open_files(url: &str, runtime: &Handle) -> Result<Arc<dyn Files>, OpenErr
     find_files(url, runtime)
 }
 
-/// Opens the place at this URL like [`open_files`], but creates no directory. A missing directory has no files, and is
-/// not locked.
+/// Opens the file store at a URL like [`open_files`], but creates no directory. A missing directory counts as
+/// empty, and is not locked.
 ///
 /// # Errors
 /// [`OpenError`].
@@ -82,8 +83,8 @@ pub fn find_files(url: &str, runtime: &Handle) -> Result<Arc<dyn Files>, OpenErr
     Ok(Arc::new(Objects { bucket: open_bucket(url, variables)?, runtime: runtime.clone() }))
 }
 
-/// Opens a directory and takes a shared lock on it. The directory stays unlocked if it is missing, or its file system
-/// has no locks.
+/// Opens a directory and takes a shared lock on the directory. Without an error, the directory stays unlocked if
+/// the directory is missing, or if the file system has no locks.
 fn share(path: &FilePath) -> Result<Directory, OpenError> {
     match Directory::at(path).lock(DirectoryUse::Shared) {
         Err(TryLockError::WouldBlock) => Err(OpenError::InUse(path.to_owned())),
@@ -92,16 +93,16 @@ fn share(path: &FilePath) -> Result<Directory, OpenError> {
     }
 }
 
-/// Returns the directory in a URL; `None` if the URL names none.
+/// Returns the path of the directory that a URL names; `None` if the URL has another scheme than `file`, or a host.
 fn directory_of(url: &str) -> Option<&FilePath> {
     let directory = url.strip_prefix("file://").filter(|path| path.starts_with('/'));
     directory.or_else(|| (!url.contains("://")).then_some(url)).map(FilePath::new)
 }
 
-/// A bucket, or its objects with a prefix.
+/// The objects of a bucket as [`Files`].
 ///
-/// An object appears once the store has all its bytes. Creation fails if the object exists. Folders exist only as parts
-/// of names.
+/// An object becomes visible when the store has all bytes of the object. A creation never replaces an existing
+/// object. Folders exist only as parts of object names.
 struct Objects {
     bucket: Bucket,
     runtime: Handle,
@@ -163,7 +164,7 @@ impl Objects {
 
 /// A page of a folder listing.
 struct Page<'p> {
-    /// Beginning of all keys of the page: the key of the listed folder, with a slash.
+    /// Common prefix of all keys on the page: the key of the listed folder, with a slash at the end.
     prefix: &'p str,
     keys: &'p [&'p Path],
     folders: &'p [Path],
@@ -188,10 +189,10 @@ impl Files for Objects {
         Ok(())
     }
 
-    /// Creates an object. The store reports a conflict if the object exists, but also while another creation is under
-    /// way, which may still fail. So after a conflict, this function looks for the object, and tries again if the
-    /// object is missing. If the client repeats a request whose first response was lost, the result may be
-    /// [`Created::Existed`] for an object that this call created.
+    /// Creates an object. The store reports a conflict if the object exists, and also if another creation of the
+    /// object is in progress and may still fail. So after a conflict, this function checks whether the object
+    /// exists. If the object is missing, the function tries again. If the client loses a response and repeats the
+    /// request, the result may be [`Created::Existed`] for an object that this call created.
     fn put_with(&self, name: &str, write: &mut WriteFile<'_>) -> io::Result<Created> {
         let mut bytes = Vec::new();
         write(&mut bytes)?;
@@ -233,7 +234,7 @@ impl Files for Objects {
 
     fn list_after(&self, folder: &str, after: &str, visit: &mut dyn FnMut(&str)) -> io::Result<()> {
         self.pages(folder, after, false, &mut |page| {
-            // Google's offset is inclusive.
+            // The offset of a listing is inclusive on Google Cloud Storage.
             let names = page.keys.iter().filter_map(|key| page.name(key));
             names.filter(|name| *name > after).for_each(&mut *visit);
             Ok(())
@@ -266,7 +267,7 @@ impl Files for Objects {
         })
     }
 
-    /// Does nothing: an unfinished object does not exist.
+    /// Does nothing: an interrupted creation leaves no object behind.
     fn clean(&self, _: &str) -> io::Result<()> {
         Ok(())
     }
@@ -282,8 +283,8 @@ fn if_found<T>(result: Result<T, StoreError>) -> io::Result<Option<T>> {
     }
 }
 
-/// Converts an error of the store. The kind of the result never means a damaged or missing file, since the stored bytes
-/// may be whole.
+/// Converts an error of the store. The kind of the returned error never stands for a damaged or missing file, since
+/// the stored file may be intact.
 fn to_io(error: &StoreError) -> io::Error {
     let kind = match error {
         StoreError::PermissionDenied { .. } | StoreError::Unauthenticated { .. } => ErrorKind::PermissionDenied,

@@ -1,4 +1,4 @@
-//! Extends the lease of a task while its work makes progress.
+//! Extends the lease of a task while the work on the task makes progress.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -11,28 +11,29 @@ use tokio::time::interval_at;
 
 use crate::queue::Lease;
 
-/// Tells whether the work on a task makes progress.
+/// Tracks whether the work on a task makes progress.
 #[derive(Debug)]
 pub(crate) struct Pulse(Mutex<Phase>);
 
 /// A phase of the work.
 #[derive(Debug)]
 struct Phase {
-    /// Grows while the work goes on.
+    /// Counter that grows while the work makes progress.
     progress: Arc<Progress>,
-    /// Longest time without growth of `progress` while the work goes on.
+    /// Longest time without growth of `progress`. After a longer time, the work counts as stuck.
     patience: Duration,
     last: u64,
     moved: Instant,
 }
 
 impl Pulse {
-    /// Creates the pulse of work whose first phase, which reports no progress, may take this long.
+    /// Creates a pulse. The first phase of the work reports no progress, and may take as long as `patience`.
     pub(crate) fn new(patience: Duration) -> Self {
         Self(Mutex::new(Phase::new(patience)))
     }
 
-    /// Begins another phase, and returns its progress. The progress must grow within each period of `patience`.
+    /// Begins another phase, and returns the progress counter of the phase. The counter must grow within each
+    /// period of `patience`.
     pub(crate) fn begin(&self, patience: Duration) -> Arc<Progress> {
         let phase = Phase::new(patience);
         let progress = Arc::clone(&phase.progress);

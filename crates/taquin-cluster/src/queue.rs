@@ -1,4 +1,4 @@
-//! A queue of tasks.
+//! The traits of a task queue, with worker reports, counts and errors.
 
 use std::collections::HashSet;
 use std::error::Error;
@@ -13,7 +13,7 @@ use crate::task::{Task, TaskClass};
 
 /// A queue that leases each task to one worker at a time. A task stays in the queue until a worker acknowledges it.
 ///
-/// A queue may lose a task or hand it out twice. The files of a job tell which chunks are missing.
+/// A queue may lose a task or hand out a task twice. The files of a job show which chunks are missing.
 pub trait Queue: Debug + Send + Sync + 'static {
     /// A task that the queue has handed out.
     type Lease: Lease;
@@ -36,7 +36,7 @@ pub trait Queue: Debug + Send + Sync + 'static {
     /// [`QueueError`].
     fn counts(&self, class: TaskClass) -> impl Future<Output = Result<QueueCounts, QueueError>> + Send;
 
-    /// True if a worker [attends](Self::attend) now.
+    /// Returns true if a worker [attends](Self::attend) now.
     ///
     /// # Errors
     /// [`QueueError`].
@@ -58,19 +58,19 @@ pub trait Queue: Debug + Send + Sync + 'static {
     /// [`QueueError`].
     fn take(&self, class: TaskClass) -> impl Future<Output = Result<Option<Self::Lease>, QueueError>> + Send;
 
-    /// Time after which a task is handed out again, unless its lease is extended.
+    /// Lease time: the time after which a task is handed out again, unless its lease is extended.
     fn lease_time(&self) -> Duration;
 
-    /// Waits until this process has sent all messages, for some seconds at most.
+    /// Waits until this process has sent all messages to the queue. The wait is limited to some seconds.
     fn flush(&self) -> impl Future<Output = ()> + Send;
 }
 
-/// A report of something that a worker cannot do.
+/// A report of a task or a folder that a worker cannot use.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum WorkerTrouble {
-    /// The worker cannot read or write the files of this folder at present.
+    /// The worker cannot read or write the files of this job folder at present.
     Store(FolderName),
-    /// The worker cannot do this task, whose labels depend on another solver.
+    /// The worker cannot do this task, since the labels depend on the solver and the worker has another solver.
     Solver(Task),
     /// The worker cannot do this task, since the worker's store lacks the folder of the job.
     Missing(Task),
@@ -108,7 +108,7 @@ pub trait Lease: Debug + Send + Sync + 'static {
     /// The leased task.
     fn task(&self) -> &Task;
 
-    /// Number of deliveries of the task that the queue knows of, including this one.
+    /// Number of deliveries of the task that the queue knows of, including the present delivery.
     fn deliveries(&self) -> u64;
 
     /// Restarts the lease time.
@@ -130,27 +130,27 @@ pub trait Lease: Debug + Send + Sync + 'static {
     fn release(&self, pause: Duration) -> impl Future<Output = Result<(), QueueError>> + Send;
 }
 
-/// Lease time of a queue between processes.
+/// Lease time of a queue that several processes share.
 pub const LEASE_TIME: Duration = Duration::from_secs(30);
 
-/// Tasks and takers of a queue.
+/// Numbers of tasks, and of waiting callers, of a task class.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct QueueCounts {
     /// Tasks that wait for a worker.
     pub waiting: u64,
-    /// Tasks handed out.
+    /// Tasks that the queue has handed out and that have not been finished.
     pub leased: u64,
-    /// Waiting calls of [`Queue::take`].
+    /// Calls of [`Queue::take`] that wait for a task.
     pub takers: u64,
 }
 
-/// The reason why a queue cannot do something at present.
+/// The reason why a call of a queue failed. A later call may succeed.
 #[derive(Debug, thiserror::Error)]
 #[error("the queue: {0}")]
 pub struct QueueError(#[source] Box<dyn Error + Send + Sync>);
 
 impl QueueError {
-    /// An error with this cause.
+    /// Creates an error with this cause.
     pub(crate) fn new(cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self(cause.into())
     }

@@ -1,14 +1,14 @@
-//! Finds the boards whose search ends the process, so that all other boards of their chunk get a label.
+//! Finds the boards whose search crashes the process, so that all other boards of their chunk get a label.
 //!
-//! A worker in an isolated attempt creates a file before each range of rows. If the process dies, the last of these
-//! files gives the range that the process was labelling, and the next attempt splits this range. A row at which three
-//! attempts in succession ended is not searched again.
+//! In an isolated attempt, a worker creates a file before each range of rows. If the process dies, the last of
+//! these files gives the range that the process was labelling. The next attempt splits this range. A row at which
+//! three attempts in succession ended is not searched again.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use taquin_bulk::{JobError, StoredJob};
 
-/// Rows of a chunk, counted from its first row.
+/// A range of rows of a chunk. Row 0 is the first row of the chunk.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct RowRange {
     pub(crate) first: u64,
@@ -27,11 +27,12 @@ pub(crate) struct Attempt<'j> {
     failed: BTreeSet<u64>,
 }
 
-/// Folder with a file for each range begun: `CHUNK-ATTEMPT-FIRST-ROWS`.
+/// Folder with a file for each range that an attempt began: `CHUNK-ATTEMPT-FIRST-ROWS`.
 const TRYING: &str = "trying";
 /// Folder with a file for each row that is not searched again: `INDEX.json`, with the index of the board in the job.
 const FAILED: &str = "failed";
-/// Number in place of the first row in the name of the file that marks an attempt that its process survived.
+/// Replaces the first row in the name of a file in [`TRYING`]. The file then records that the process survived the
+/// attempt.
 const GIVEN_UP: u64 = 9_999_999_999;
 /// Number of ranges into which a suspicious range is split.
 const RANGES: u64 = 16;
@@ -39,8 +40,8 @@ const RANGES: u64 = 16;
 const PROOF: usize = 3;
 
 impl<'j> Attempt<'j> {
-    /// Begins an attempt. Finds the ranges in which earlier attempts ended, and records a row at which enough of them
-    /// ended.
+    /// Begins an attempt. Finds the ranges in which earlier attempts ended. If the last [`PROOF`] attempts ended at
+    /// the same row, records the row as failed.
     pub(crate) fn begin(job: &'j StoredJob, chunk: u64) -> Result<Self, JobError> {
         let mut attempts: BTreeMap<u64, RowRange> = BTreeMap::new();
         for [of, attempt, first, rows] in ranges_of(job, chunk)? {
@@ -60,8 +61,8 @@ impl<'j> Attempt<'j> {
         Ok(attempt)
     }
 
-    /// Returns the row at which the last [`PROOF`] failed attempts ended; `None` if they ended elsewhere, or the row is
-    /// already recorded.
+    /// Returns the row at which the last [`PROOF`] failed attempts ended. Returns `None` if the attempts ended at
+    /// different rows, or if the row is already recorded.
     fn proven(&self, ends: &[RowRange]) -> Option<u64> {
         let last = *ends.first().filter(|range| range.rows == 1)?;
         let is_proven = ends.len() >= PROOF && ends[..PROOF].iter().all(|end| *end == last);
@@ -94,7 +95,7 @@ impl<'j> Attempt<'j> {
         created.map(drop).map_err(|error| self.job.file_error(&name, error))
     }
 
-    /// The ranges of this attempt, in order. The suspicious range is split into short ranges.
+    /// Returns the ranges of this attempt, in order. The suspicious range is split into short ranges.
     pub(crate) fn ranges(&self) -> Vec<RowRange> {
         let boards = self.job.spec().boards_of(self.chunk);
         let all = RowRange { first: 0, rows: boards.end - boards.start };
@@ -118,7 +119,7 @@ impl<'j> Attempt<'j> {
         self.create(TRYING, &format!("{chunk:010}-{number:010}-{first:010}-{rows:010}"), b"")
     }
 
-    /// Records that the process survived this unfinished attempt. The attempt then does not count against a board.
+    /// Records that the process survived this unfinished attempt. So the attempt does not count against a board.
     pub(crate) fn give_up(&self) -> Result<(), JobError> {
         self.mark(RowRange { first: GIVEN_UP, rows: 0 })
     }
@@ -128,7 +129,8 @@ impl<'j> Attempt<'j> {
     }
 }
 
-/// Lists the ranges begun in a chunk, each as chunk, attempt, first row and number of rows.
+/// Lists the ranges that attempts began in a chunk. Each item has the chunk, the attempt, the first row and the
+/// number of rows.
 fn ranges_of(job: &StoredJob, chunk: u64) -> Result<Vec<[u64; 4]>, JobError> {
     let mut ranges = Vec::new();
     let mut note = |name: &str| {

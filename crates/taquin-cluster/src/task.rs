@@ -21,11 +21,11 @@ named!(TaskClass { Bulk => "bulk", Quick => "quick" });
 /// A unit of work on a job.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Task {
-    /// Class of all tasks of the job.
+    /// Class of the task. All tasks of a job have the same class.
     pub class: TaskClass,
     /// The job.
     pub job: JobId,
-    /// The job's folder. A job that was deleted and created again has a new one.
+    /// The job's folder. If a job is deleted and created again, the new job has another folder.
     pub folder: FolderName,
     /// The work to do.
     pub work: Work,
@@ -34,7 +34,7 @@ pub struct Task {
 /// The work of a task.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Work {
-    /// Label the boards of this chunk, and store its part.
+    /// Label the boards of the chunk with this number, and store the labels as a part.
     Chunk(u64),
     /// Check all parts, and end the job.
     End,
@@ -42,7 +42,7 @@ pub enum Work {
 
 const END: &str = "end";
 
-/// Formats as the last tokens of a subject: `CLASS.ID.FOLDER.CHUNK`, or `CLASS.ID.FOLDER.end`.
+/// Formats the task as the last tokens of a NATS subject: `CLASS.ID.FOLDER.CHUNK`, or `CLASS.ID.FOLDER.end`.
 impl fmt::Display for Task {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { class, job, folder, work } = self;

@@ -17,8 +17,8 @@ use crate::pulse::{Pulse, beating};
 use crate::queue::{Lease, Queue, QueueError, WorkerTrouble};
 use crate::task::{Task, TaskClass};
 
-/// A worker, which takes tasks from a queue and does one on each thread. The worker holds one more task in reserve, so
-/// that no thread waits for the queue. An extra thread does quick tasks.
+/// A worker takes tasks from a queue, and does one task at a time on each thread. The worker holds one more task in
+/// reserve, so that no thread waits for the queue. An extra thread does quick tasks.
 #[derive(Debug)]
 pub struct Worker<Q> {
     queue: Arc<Q>,
@@ -35,14 +35,14 @@ pub struct Worker<Q> {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Stage {
     Running,
-    /// Finishes tasks that have a thread.
+    /// The worker finishes the tasks that have a thread, and returns the other tasks to the queue.
     Draining,
-    /// Returns all tasks to the queue.
+    /// The worker returns all tasks to the queue.
     Over,
 }
 
-/// Result of a task, and how its lease ends. `Release` returns the task to the queue, with the pause before the next
-/// delivery.
+/// Result of a task, and the way in which the lease of the task ends. `Release` returns the task to the queue; the
+/// duration is the pause before the next delivery.
 enum Outcome {
     Done(TaskResult),
     Release(TaskResult, Duration),
@@ -51,23 +51,23 @@ enum Outcome {
 /// The outcome of a task that another worker may do at once.
 const RELEASED: Outcome = Outcome::Release(TaskResult::Released, Duration::ZERO);
 
-/// Number of lease times for which a lease is extended while the store does not answer, 10 minutes in total for 30 s
-/// each. After that time, the queue may hand the task out again.
+/// Number of lease times for which the worker extends a lease while the store does not answer: 10 minutes with a
+/// lease time of 30 s. After that time, the queue may hand out the task again.
 const STORE_PATIENCE: u32 = 20;
 
-/// First delivery of a task, counted from 1, in which the chunk is labelled in an isolated attempt. Earlier deliveries
-/// may have crashed their workers.
+/// Delivery of a task, counted from 1, from which on the chunk is labelled in an isolated attempt. The earlier
+/// deliveries of the task may have crashed their workers.
 const ISOLATED_FROM: u64 = 3;
 
-/// Longest pause between attempts to reach queue or store.
+/// Longest pause between attempts to reach the queue or the store.
 const LONGEST_RETRY: Duration = Duration::from_secs(10);
 
 /// Time after the grace period for releasing all tasks.
 const END_TIME: Duration = Duration::from_secs(5);
 
 impl<Q: Queue> Worker<Q> {
-    /// Creates a worker for the jobs in a store, with `threads` threads and one more for quick tasks. The runtime needs
-    /// twice as many threads for blocking work, and some more.
+    /// Creates a worker for the jobs in a store, with `threads` threads and one more thread for quick tasks. The
+    /// tokio runtime needs twice as many threads for blocking work as the worker has threads, and some more.
     pub fn new(
         queue: Arc<Q>,
         store: Arc<dyn Files>,
@@ -75,7 +75,7 @@ impl<Q: Queue> Worker<Q> {
         threads: usize,
         metrics: Arc<WorkerMetrics>,
     ) -> Self {
-        // These are 4 s if a lease lasts 30 s.
+        // The check period is 4 s with a lease time of 30 s.
         let check_period = 2 * queue.lease_time() / 15;
         Self {
             queue,
@@ -156,7 +156,7 @@ impl<Q: Queue> Worker<Q> {
         self.metrics.count(result);
         let task = lease.task();
         if let Err(error) = ended {
-            // The queue hands the task out again, and the next worker finds the part.
+            // The queue hands out the task again, and the next worker finds the part.
             tracing::debug!(target: "taquin::worker", %task, %error, "task is not acknowledged");
         }
         !matches!(result, TaskResult::NoStore | TaskResult::Refused)
@@ -179,7 +179,8 @@ impl<Q: Queue> Worker<Q> {
         self.note_store(&begun);
         match begun {
             Ok(Begun::Nothing) => Outcome::Done(TaskResult::Existed),
-            // Refused tasks leave the queue, which they would fill, and are offered again later.
+            // A refused task leaves the queue, since refused tasks would fill the queue. The service offers the
+            // task again later.
             Ok(Begun::OtherSolver) => {
                 self.queue.report(WorkerTrouble::Solver(task)).await;
                 Outcome::Done(TaskResult::Refused)
@@ -244,7 +245,8 @@ impl<Q: Queue> Worker<Q> {
         match ended {
             None => RELEASED,
             Some(Ok(true)) => Outcome::Done(TaskResult::Ended),
-            // A part was removed, or the job was deleted. Replicas notice a removed part, and have it made again.
+            // A part was removed, or the job was deleted. A service replica notices a removed part, and offers its
+            // chunk again.
             Some(Ok(false)) => Outcome::Done(TaskResult::Existed),
             Some(Err(error)) => self.failed(task, error).await,
         }
@@ -253,7 +255,8 @@ impl<Q: Queue> Worker<Q> {
     /// Labels the boards of a chunk, and stores its part.
     async fn chunk(&self, lease: &Q::Lease, pulse: &Pulse, job: Arc<StoredJob>, chunk: u64) -> Outcome {
         pulse.begin(Duration::MAX);
-        // If no thread becomes free in this time, as on a hanging file system, another worker makes the chunk.
+        // If no thread becomes free in this time, for example because a file system hangs, another worker makes the
+        // chunk.
         let patience = self.store_patience().max(Maker::board_time(&job));
         let permit = tokio::select! {
             biased;
@@ -312,7 +315,7 @@ impl<Q: Queue> Worker<Q> {
 
     async fn over(&self, task: Task) {
         loop {
-            // The maker caches its answer for a check period, so frequent calls cost little.
+            // The maker caches the state of a job for a check period, so frequent calls cost little.
             sleep(self.maker.check_period / 4).await;
             if let Ok(true) = self.with_maker(move |maker| maker.is_over(task.folder)).await {
                 return;
@@ -333,7 +336,7 @@ impl<Q: Queue> Worker<Q> {
                 match stored {
                     Ok(Some(Created::New)) => return Outcome::Done(TaskResult::Stored),
                     Ok(Some(Created::Existed) | None) => return Outcome::Done(TaskResult::Existed),
-                    // The folder was removed.
+                    // An error that is not temporary means that the folder of the job was removed.
                     Err(error) if !error.is_temporary() => return Outcome::Done(TaskResult::Existed),
                     Err(error) => {
                         let message = "part cannot be stored yet";
@@ -365,14 +368,14 @@ impl<Q: Queue> Worker<Q> {
         self.metrics.has_store.set(is_up.into());
     }
 
-    /// Calls the maker on a thread that may block.
+    /// Calls the maker on a thread of the runtime for blocking work.
     async fn with_maker<T: Send + 'static>(
         &self,
         call: impl FnOnce(&Maker) -> Result<T, JobError> + Send + 'static,
     ) -> Result<T, JobError> {
         let maker = Arc::clone(&self.maker);
         let called = tokio::task::spawn_blocking(move || call(&maker)).await;
-        // The call panicked, or the runtime is shutting down.
+        // An error means that the call panicked, or that the runtime is shutting down.
         called.unwrap_or_else(|error| {
             if error.is_panic() {
                 self.maker.note_panic();
@@ -382,7 +385,7 @@ impl<Q: Queue> Worker<Q> {
     }
 }
 
-/// Growing pauses between attempts.
+/// Pauses between attempts. Each pause is twice as long as the pause before, up to [`LONGEST_RETRY`].
 #[derive(Default)]
 struct Pauses(u32);
 

@@ -1,4 +1,4 @@
-//! The stream, its consumers and subjects.
+//! Names and configurations of the stream and its consumers, and the subjects of messages.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use async_nats::jetstream::stream::{Config, DiscardPolicy, RetentionPolicy, Stor
 
 use crate::task::TaskClass;
 
-/// The names, lease time and number of replicas of a queue. Tests use other values than the service.
+/// Names, lease time and number of replicas of a queue. Tests use other values than the service.
 #[derive(Clone, Debug)]
 pub(crate) struct Layout {
     pub(crate) stream: String,
@@ -42,7 +42,8 @@ impl Layout {
         }
     }
 
-    /// True if a stream with this configuration keeps the promises of the queue. The number of replicas may differ.
+    /// Returns true if a stream with this configuration behaves as the queue requires. The number of replicas is
+    /// not compared.
     pub(crate) fn has(&self, config: &Config) -> bool {
         let own = self.stream_config();
         config.subjects == own.subjects
@@ -52,7 +53,7 @@ impl Layout {
             && config.discard_new_per_subject == own.discard_new_per_subject
     }
 
-    /// True if a consumer with this configuration delivers the tasks of a class.
+    /// Returns true if a consumer with this configuration delivers the tasks of a class.
     pub(crate) fn has_consumer(&self, class: TaskClass, config: &consumer::Config) -> bool {
         let own = self.consumer_config(class);
         config.filter_subject == own.filter_subject && config.ack_policy == own.ack_policy

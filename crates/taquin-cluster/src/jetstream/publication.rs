@@ -1,4 +1,4 @@
-//! Results of publications, and the time since which a server has not answered.
+//! Results of publications, and the time for which a server has not answered publications.
 
 use std::time::{Duration, Instant};
 
@@ -16,8 +16,8 @@ pub(crate) enum Published {
     Broken,
 }
 
-/// Interprets the error of a publication. The text distinguishes storage errors, since all of them share one code.
-/// Returns an unknown error as it is.
+/// Interprets the error of a publication. This function compares the text of the error, since all storage errors
+/// share one error code. Returns any other error unchanged.
 pub(crate) fn of_publication(error: PublishError) -> Result<Published, BoxError> {
     let text = error.to_string();
     if text.contains("maximum messages per subject exceeded") {
@@ -50,7 +50,7 @@ impl Silence {
         now.duration_since(first)
     }
 
-    /// Ends the sequence: the server answered.
+    /// Ends the sequence of time-outs, since the server has answered.
     pub(crate) fn end(&mut self) {
         self.between = None;
     }
@@ -67,7 +67,7 @@ mod tests {
         for (second, silent) in [(0, 0), (7, 7), (14, 14), (34, 34)] {
             assert_eq!(silence.note(after(second)), Duration::from_secs(silent), "{second}");
         }
-        // A time-out hours later begins another sequence.
+        // A time-out hours later begins another sequence of time-outs.
         assert_eq!(silence.note(after(7200)), Duration::ZERO);
         assert_eq!(silence.note(after(7207)), Duration::from_secs(7));
         silence.end();

@@ -16,18 +16,18 @@ pub(crate) fn settings(server: &str) -> QueueSettings {
     QueueSettings { servers: vec![server.to_owned()], credentials: None, replicas: 1, role: QueueRole::Service }
 }
 
-/// The servers to test with, the oldest first.
+/// Returns the URLs of the servers to test with. The oldest server version comes first.
 pub(crate) fn servers() -> Vec<String> {
     let servers = env::var("TAQUIN_TEST_NATS").expect("TAQUIN_TEST_NATS is not set: use .ci/cluster");
     servers.split(',').map(str::to_owned).collect()
 }
 
-/// Creates a queue with a stream of its own.
+/// Creates a queue that has its own stream.
 async fn queue(server: &str) -> JetStream {
     queue_with_leases(server, Duration::from_secs(2)).await
 }
 
-/// Creates a queue with a stream of its own and this lease time.
+/// Creates a queue that has its own stream, with this lease time.
 pub(crate) async fn queue_with_leases(server: &str, lease_time: Duration) -> JetStream {
     let name = format!("test-{:016x}", getrandom::u64().unwrap());
     let layout = Layout { prefix: format!("{name}.chunks"), stream: name, lease_time, replicas: 1 };
@@ -77,7 +77,7 @@ async fn stream_and_consumers_are_created_whenever_they_are_missing() {
         queue.context.delete_consumer_from_stream("workers", &stream).await.unwrap();
         let lease = take(&queue).await;
         queue.context.delete_stream(&stream).await.unwrap();
-        // Some servers report the missing consumer, and others stay silent.
+        // Some servers report the missing consumer, and other servers do not answer.
         let _ = lease.done().await;
         // A waiting call gets a task of the new stream.
         let (lease, offered) = tokio::join!(take(&queue), async {
@@ -90,7 +90,7 @@ async fn stream_and_consumers_are_created_whenever_they_are_missing() {
     }
 }
 
-/// Replaces a consumer of tasks by one that delivers none.
+/// Replaces the consumer of bulk tasks with a consumer that delivers no tasks.
 async fn replace_consumer(queue: &JetStream) {
     let Layout { stream, prefix, .. } = &queue.layout;
     queue.context.delete_consumer_from_stream("workers", stream).await.unwrap();
@@ -113,7 +113,7 @@ async fn a_worker_takes_nothing_from_a_consumer_with_another_configuration_and_l
         let worker = JetStream::connect_with(&settings, queue.layout.clone()).await.unwrap();
         let error = worker.take(TaskClass::Bulk).await.unwrap_err();
         assert!(error.to_string().contains("another configuration"), "{error}");
-        // A replica replaces the consumer.
+        // A service replica replaces the consumer.
         assert_eq!(queue.counts(TaskClass::Bulk).await.unwrap().waiting, 1);
         take(&worker).await.done().await.unwrap();
         queue.context.delete_stream(&queue.layout.stream).await.unwrap();

@@ -1,4 +1,5 @@
-//! Tests with a server that answers from a list, like a faulty store, and with moto, a working store.
+//! Tests with an HTTP server that sends a fixed list of responses, like a faulty store, and with the S3 server
+//! moto.
 
 use std::io::{BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -28,10 +29,10 @@ fn runtime() -> Runtime {
     tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap()
 }
 
-/// A server that answers each request with the next response of a list, and closes the connection.
+/// A server that answers each request with the next response of a list, and then closes the connection.
 struct Script {
     endpoint: String,
-    /// Methods, paths, and conditions of the requests so far.
+    /// Method, path and condition header of each request so far.
     requests: Arc<Mutex<Vec<String>>>,
 }
 
@@ -214,7 +215,7 @@ fn server(variable: &str) -> String {
     std::env::var(variable).unwrap_or_else(|_| panic!("{variable} is not set: run .ci/cluster"))
 }
 
-/// Opens a prefix of the server's bucket, for one test.
+/// Opens the objects of the server's bucket whose names begin with the name of a test.
 fn server_objects(runtime: &Runtime, test: &str) -> Objects {
     objects(runtime, &format!("s3://taquin/{test}"), &server("TAQUIN_TEST_S3"))
 }
@@ -246,7 +247,7 @@ fn lists_and_removals_have_several_pages() {
     assert!(objects.get("folder2/a").unwrap().is_some());
 }
 
-/// The test runs its own binary again, since CA certificates come from the environment of the process.
+/// This test runs its own binary again, since the CA certificates come from the environment of the process.
 #[test]
 #[ignore = "needs a server: .ci/cluster"]
 fn a_private_authority_is_trusted_if_the_environment_names_it() {

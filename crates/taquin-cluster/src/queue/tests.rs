@@ -1,4 +1,4 @@
-//! Tests of the promises of every queue.
+//! Tests that check the promises of every queue.
 
 use std::time::{Duration, Instant};
 
@@ -31,7 +31,7 @@ async fn assert_none<Q: Queue>(queue: &Q, class: TaskClass, time: Duration) {
     }
 }
 
-/// Checks the promises of a queue, which must be empty. The lease time of the queue should be some seconds.
+/// Checks the promises of a queue. The queue must be empty. The lease time of the queue should be some seconds.
 pub(crate) async fn check_promises<Q: Queue>(queue: &Q) {
     a_task_is_in_the_queue_once(queue).await;
     a_task_is_handed_out_until_it_is_done(queue).await;
@@ -54,7 +54,7 @@ async fn a_task_is_in_the_queue_once<Q: Queue>(queue: &Q) {
     assert_eq!((counts.waiting, counts.leased), (2, 0));
     let leases = [taken(queue, TaskClass::Bulk).await, taken(queue, TaskClass::Bulk).await];
     assert_eq!(HashSet::from(leases.each_ref().map(|lease| *lease.task())), both);
-    // A leased task stays in the queue.
+    // A leased task stays in the queue, so the offer changes nothing.
     queue.offer(&chunk(1)).await.unwrap();
     let counts = queue.counts(TaskClass::Bulk).await.unwrap();
     assert_eq!((counts.waiting, counts.leased), (0, 2));

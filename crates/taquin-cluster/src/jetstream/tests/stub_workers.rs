@@ -13,12 +13,12 @@ use taquin_solver::{RandomSource, SplitMix};
 use super::*;
 use crate::task::Work;
 
-/// Size and length of a test.
+/// Size and duration of a load test.
 #[derive(Clone, Copy)]
 struct Load {
     workers: u64,
     time: Duration,
-    /// Time until a lease expires unless it is extended.
+    /// Time after which a lease expires unless the lease is extended.
     lease_time: Duration,
     /// Longest time for a task.
     work: Duration,
@@ -39,13 +39,13 @@ const LONG: Load = Load {
 /// Tasks that a worker holds: one for its thread, and one in reserve.
 const SLOTS: usize = 2;
 
-/// Records of all workers.
+/// Counts and errors of all stub workers.
 #[derive(Default)]
 struct Notes {
     is_over: AtomicBool,
     done: AtomicU64,
     extended: AtomicU64,
-    /// Tasks that returned to the queue before a worker received them.
+    /// Tasks that the queue handed out once before a worker received them.
     returned: AtomicU64,
     taken: Mutex<HashSet<Task>>,
     lost: Mutex<Vec<String>>,
@@ -57,7 +57,7 @@ impl Notes {
     }
 }
 
-/// Takes tasks, holds each for a while, and acknowledges it.
+/// Takes tasks, holds each task for a while, and acknowledges the task.
 async fn stub(queue: Arc<JetStream>, load: Load, notes: Arc<Notes>, seed: u64) {
     let mut random = SplitMix(seed);
     while !notes.is_over.load(Ordering::Relaxed) {
@@ -67,8 +67,8 @@ async fn stub(queue: Arc<JetStream>, load: Load, notes: Arc<Notes>, seed: u64) {
             Err(error) => return notes.lose(error),
         };
         let task = *lease.task();
-        // The first lease may be a later delivery: the server may have sent the task to a request that had just
-        // expired.
+        // The first lease may be a later delivery: the server may have sent the task in response to a pull request
+        // that had just expired.
         if !notes.taken.lock().insert(task) {
             notes.lose(format!("{task}, delivery {}", lease.deliveries()));
         } else if lease.deliveries() != 1 {
