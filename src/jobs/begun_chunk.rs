@@ -1,4 +1,4 @@
-//! A begun chunk, and its memory.
+//! A begun chunk, and the memory that it reserves.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,10 +7,10 @@ use std::time::Instant;
 use taquin_bulk::{JobBoards, JobError, JobRows, JobSpec, Part, StoredJob, Want};
 use taquin_solver::BoardCodec;
 
-/// A begun chunk, whose part is not stored yet.
+/// A begun chunk. The part of the chunk is not stored yet.
 pub(crate) struct BegunChunk {
     pub(crate) number: u64,
-    /// Boards that are not labelled yet; `None` for an invalid row.
+    /// Rows that are not labelled yet. An invalid row is `None`.
     pub(crate) rows: JobRows,
     pub(crate) part: Part,
     /// Number of failed and invalid rows in `part`.
@@ -19,24 +19,25 @@ pub(crate) struct BegunChunk {
     _memory: ChunkMemory,
 }
 
-/// Memory reserved for begun chunks, of all owners and of one owner, in bytes.
+/// Memory that is reserved for begun chunks, in bytes: the sum of all owners, and the sum of one owner.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ChunkBudget {
     all: Arc<AtomicU64>,
     own: Arc<AtomicU64>,
 }
 
-/// Memory reserved for a begun chunk. Dropping the value releases the memory.
+/// Memory that is reserved for one begun chunk. Dropping the value releases the memory.
 pub(crate) struct ChunkMemory {
     budget: ChunkBudget,
     bytes: u64,
 }
 
-/// Memory limit of all begun chunks, in bytes. An owner without a begun chunk may exceed the limit.
+/// Limit of the memory that is reserved for all begun chunks, in bytes. An owner without a begun chunk may exceed the
+/// limit.
 const MAX_BYTES: u64 = 64 << 20;
 
 impl BegunChunk {
-    /// Begins a chunk. Fails if its boards cannot be read.
+    /// Begins a chunk. Fails if the boards of the chunk cannot be read.
     pub(crate) fn new(job: &StoredJob, number: u64, memory: ChunkMemory) -> Result<Self, JobError> {
         let rows = job.boards(job.spec().boards_of(number))?;
         Ok(Self { number, rows, part: Part::new(job.spec().want), failed: 0, since: Instant::now(), _memory: memory })
@@ -44,7 +45,7 @@ impl BegunChunk {
 }
 
 impl ChunkBudget {
-    /// Creates the budget of another owner. Both budgets share the count of all owners.
+    /// Creates the budget of another owner. All budgets share the sum of all owners.
     pub(crate) fn of_owner(&self) -> Self {
         Self { all: Arc::clone(&self.all), own: Arc::default() }
     }
@@ -54,12 +55,13 @@ impl ChunkBudget {
         self.all.load(Ordering::Relaxed) > 0
     }
 
-    /// Reserves the memory of a chunk of the job, if enough is free, or if the owner has no begun chunk. Otherwise
-    /// returns `None`.
+    /// Reserves the memory of one chunk of a job. Returns `None` if too little memory is free, unless the owner has no
+    /// begun chunk.
     pub(crate) fn take(&self, spec: &JobSpec) -> Option<ChunkMemory> {
         let bytes = bytes_of(spec);
         let fitting = |all: u64| Some(all + bytes).filter(|all| *all <= MAX_BYTES);
-        // Each check reserves atomically, since threads call this concurrently.
+        // Each check also reserves the memory in one atomic operation, since several threads call this function
+        // concurrently.
         if self.all.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fitting).is_ok() {
             self.own.fetch_add(bytes, Ordering::Relaxed);
         } else if self.own.compare_exchange(0, bytes, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
@@ -78,13 +80,13 @@ impl Drop for ChunkMemory {
     }
 }
 
-/// Estimates the memory of a chunk of the job, in bytes. The estimate allows for a growing column, which may take twice
-/// the memory of its rows.
+/// Estimates the memory of one chunk of a job, in bytes. The estimate includes the free capacity of growing columns: a
+/// column may take twice the memory of its rows.
 fn bytes_of(spec: &JobSpec) -> u64 {
     const LABEL: u64 = 16;
     let size = spec.boards.goal().size();
-    // A solution averages cells * (rows + columns) / 2 moves, and a byte holds four moves. The estimate is doubled for
-    // a growing column.
+    // A solution has about cells * (rows + columns) / 2 moves, and a byte holds four moves. The estimate is doubled,
+    // since the column may take twice the memory of its rows.
     let solution = match spec.want {
         Want::Moves => (size.cells() * (size.rows() + size.cols())) as u64 / 4,
         Want::Length | Want::Bounds | Want::Next | Want::Expanded => 0,
@@ -103,7 +105,7 @@ mod tests {
     use taquin_solver::heuristic::Tier;
     use taquin_solver::{Board, Size};
 
-    /// A job whose chunks take 16 MiB.
+    /// A specification whose chunks take 16 MiB each.
     fn spec() -> JobSpec {
         let goal = Board::blank_last(Size::try_from((3, 3)).unwrap());
         let boards = JobBoards::Recipe(Recipe::try_new(goal, "s", 1 << 30).unwrap());

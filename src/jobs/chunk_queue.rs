@@ -1,22 +1,22 @@
-//! Chooses the next chunks of a job.
+//! Selects the next chunk of a job.
 
 use std::collections::VecDeque;
 
 use fixedbitset::FixedBitSet;
 
-/// The chunks of a job. A chunk is new, active in a slice, parked between slices, dropped, or done. `B` is a begun
-/// chunk with its labels.
+/// The chunks of a job. A chunk is new, active in a slice, parked between slices, dropped, or done. A dropped chunk has
+/// lost its labels. `B` is a begun chunk with its labels.
 #[derive(Debug)]
 pub(crate) struct ChunkQueue<B> {
     is_done: FixedBitSet,
     done: u64,
-    /// First chunk that may be new: all earlier chunks are done, begun, or dropped.
+    /// First chunk that may be new. All earlier chunks are done, begun, or dropped.
     next: usize,
-    /// Numbers of the begun chunks whose labels are lost. These chunks begin again before new ones.
+    /// Numbers of dropped chunks. Dropped chunks begin again before new chunks begin.
     dropped: Vec<u64>,
     /// Begun chunks that wait for a slice, in the order in which they were parked.
     parked: VecDeque<B>,
-    /// Number of chunks that slices work on.
+    /// Number of chunks that are active in slices.
     active: usize,
 }
 
@@ -41,8 +41,8 @@ impl<B> ChunkQueue<B> {
         !self.parked.is_empty()
     }
 
-    /// Takes the first parked chunk. If there is none and `may_begin` is true, begins a dropped or new chunk. Returns
-    /// `None` if there is no such chunk.
+    /// Takes the first parked chunk. If no chunk is parked and `may_begin` is true, begins a dropped or new chunk.
+    /// Otherwise returns `None`.
     pub(crate) fn take(&mut self, may_begin: bool) -> Option<Taken<B>> {
         let taken = match self.parked.pop_front() {
             Some(parked) => Taken::Parked(parked),
@@ -68,19 +68,19 @@ impl<B> ChunkQueue<B> {
         self.parked.push_back(chunk);
     }
 
-    /// Puts a chunk, whose labels are lost, back into the queue.
+    /// Puts a begun chunk back into the queue as dropped, without its labels.
     pub(crate) fn drop_chunk(&mut self, number: u64) {
         self.active -= 1;
         self.dropped.push(number);
     }
 
-    /// Marks a chunk as done by its slice.
+    /// Marks an active chunk as done.
     pub(crate) fn finish(&mut self, number: u64) {
         self.active -= 1;
         self.set_done(number);
     }
 
-    /// Marks a chunk as done by another process. Returns false if it was marked before, or does not exist.
+    /// Marks a chunk as done by another process. Returns false if the chunk was marked before, or does not exist.
     pub(crate) fn note_done(&mut self, number: u64) -> bool {
         let is_new = self.set_done(number);
         while self.is_done.contains(self.next) {
@@ -96,7 +96,7 @@ impl<B> ChunkQueue<B> {
         is_new
     }
 
-    /// Numbers of the chunks that are neither done, begun, nor dropped, in order.
+    /// Returns the numbers of the new chunks, in ascending order.
     pub(crate) fn missing(&self) -> impl Iterator<Item = u64> {
         (self.next..self.is_done.len()).filter(|chunk| !self.is_done[*chunk]).map(|chunk| chunk as u64)
     }
@@ -114,7 +114,7 @@ impl<B> ChunkQueue<B> {
         self.done == self.is_done.len() as u64
     }
 
-    /// Forgets all chunks, so that none begins any more. The numbers of done and active chunks stay.
+    /// Removes all chunks, so that no chunk begins any more. The numbers of done and active chunks do not change.
     pub(crate) fn clear(&mut self) {
         let done = self.done;
         *self = Self { done, active: self.active, ..Self::new(&[]) };

@@ -22,18 +22,18 @@ use crate::service::ServiceError;
 /// A client's request for a job.
 #[derive(Debug)]
 pub struct Draft {
-    /// The boards. The boards of an input are in `folder`.
+    /// The boards. If the boards come from an upload, `folder` contains them.
     pub boards: JobBoards,
     /// The kind of label that each board gets.
     pub want: Want,
     /// Limits of each search.
     pub limits: RequestedLimits,
-    /// The folder with the input; `None` for a recipe.
+    /// The folder with the uploaded boards; `None` for a recipe.
     pub folder: Option<NewFolder>,
 }
 
-/// Maximum number of chunks of a job in a shared store. The worker that ends a job keeps the manifest in memory, at 150
-/// bytes a chunk.
+/// Maximum number of chunks of a job in a shared store. The worker that ends a job keeps the manifest in memory, which
+/// takes 150 bytes per chunk.
 const MAX_SHARED_CHUNKS: u64 = 1 << 20;
 
 /// Longest pause between attempts to estimate the cost of an upload while the service is overloaded.
@@ -43,7 +43,8 @@ const OVERLOAD_PAUSE: Duration = Duration::from_secs(1);
 const SAMPLE_TIME: Duration = Duration::from_millis(250);
 
 impl JobEngine {
-    /// Creates a job, and stores its files. If the owner already has a job with this key, returns that job instead.
+    /// Creates a job, and stores the job's files. If the owner already has a job with this key, returns that job
+    /// instead.
     ///
     /// # Errors
     /// [`CreateError`].
@@ -78,7 +79,8 @@ impl JobEngine {
             None => self.begin_counted(owner, self.unfinished(owner)).await,
         };
         let folder = match begun {
-            // The job over the limit may be the job of this key, which another process has just created.
+            // Another process may have created the job of this key just now, and that job may be the one that exceeds
+            // the limit.
             Err(CreateError::TooMany(unfinished)) => {
                 return existing().await?.ok_or(CreateError::TooMany(unfinished));
             }
@@ -91,7 +93,7 @@ impl JobEngine {
         Ok(job)
     }
 
-    /// Bounds requested search limits by the limits of the service.
+    /// Caps the requested search limits at the limits of the service.
     fn limits(&self, requested: RequestedLimits) -> RequestedLimits {
         let settings = self.service.settings();
         RequestedLimits {
@@ -101,7 +103,7 @@ impl JobEngine {
         }
     }
 
-    /// Checks that an upload may begin, before the client sends it.
+    /// Checks that an upload may begin, before the client sends the boards.
     ///
     /// # Errors
     /// See [`begin_upload`](Self::begin_upload).
@@ -114,15 +116,15 @@ impl JobEngine {
     /// the owner's limit.
     ///
     /// # Errors
-    /// [`CreateError`]: [`TooMany`](CreateError::TooMany) if the owner has reached the limit of unfinished jobs. If the
-    /// key already has a job, only jobs in creation count.
+    /// [`CreateError`]. The error is [`TooMany`](CreateError::TooMany) if the owner has reached the limit of unfinished
+    /// jobs. If the key already belongs to a job, only jobs in creation count against the limit.
     pub async fn begin_upload(self: &Arc<Self>, owner: JobOwner, key: Option<&str>) -> Result<NewFolder, CreateError> {
         let unfinished = self.unfinished_beside(owner, key).await?;
         self.begin_counted(owner, unfinished).await
     }
 
-    /// Returns the number of the owner's unfinished jobs, or 0 if the key already has a job. Fails if the number has
-    /// reached the limit.
+    /// Returns the number of the owner's unfinished jobs, or 0 if the key already belongs to a job. Fails if the number
+    /// has reached the limit.
     async fn unfinished_beside(self: &Arc<Self>, owner: JobOwner, key: Option<&str>) -> Result<usize, CreateError> {
         let existing = match key {
             Some(key) => self.find(owner, owner.job_of_key(key)).await?,
@@ -136,8 +138,8 @@ impl JobEngine {
         Ok(self.unfinished(owner))
     }
 
-    /// Counts a job in creation against the owner's limit, beside the owner's `unfinished` jobs, until the result is
-    /// dropped.
+    /// Counts a job in creation against the owner's limit, in addition to `unfinished` jobs of the owner. The job
+    /// counts until the result is dropped.
     fn count(&self, owner: JobOwner, unfinished: usize) -> Result<Creation, CreateError> {
         let most = self.settings.max_unfinished.saturating_sub(unfinished);
         self.creations.begin(owner, most).map_err(|others| CreateError::TooMany(unfinished + others))
@@ -152,8 +154,8 @@ impl JobEngine {
         Ok(folder)
     }
 
-    /// Returns the job with this id; `None` if there is no such job, or the owner may not see the job. Blocks. Fails
-    /// with [`CreateError::OtherJob`] if the job has another specification.
+    /// Returns the job with this id; `None` if there is no such job, or if the owner may not see the job. Fails with
+    /// [`CreateError::OtherJob`] if the job has another specification than `draft`. Blocks.
     fn existing(&self, owner: JobOwner, id: JobId, draft: &Draft) -> Result<Option<Arc<Job>>, CreateError> {
         let Some(job) = self.look_up(id)?.filter(|job| job.is_of(owner)) else { return Ok(None) };
         let spec = job.stored().spec();
@@ -163,8 +165,8 @@ impl JobEngine {
         if is_same || !job.has_spec() { Ok(Some(job)) } else { Err(CreateError::OtherJob(Box::new(spec.clone()))) }
     }
 
-    /// Updates the known jobs, so that the jobs of other processes count against the owner's limit. Ignores a failure:
-    /// while the store is unreadable, a job over the limit is better than no job.
+    /// Updates the known jobs, so that the jobs of other processes count against the owner's limit. This function
+    /// ignores errors: while the store is unreadable, exceeding the limit is better than refusing all jobs.
     async fn refresh_for_quota(self: &Arc<Self>) {
         if *self.has_searched.borrow() {
             drop(self.refresh().await);
@@ -183,7 +185,7 @@ impl JobEngine {
     }
 
     /// Estimates the mean core time of a board of an upload. Retries while the service is overloaded, so that the
-    /// client need not send all boards again.
+    /// client need not send the boards again.
     async fn cost_of_upload(self: &Arc<Self>, draft: &Arc<Draft>, folder: &NewFolder) -> Result<Duration, CreateError> {
         loop {
             match self.cost(draft, folder).await {
@@ -255,7 +257,8 @@ impl JobEngine {
                 job.parts = spec.chunks(),
             );
         }
-        // The id belongs to this job, or to a job that another process created and may have deleted meanwhile.
+        // The id belongs to the new job, or to a job that another process created. The other process may have deleted
+        // its job.
         let job = self.existing(owner, id, draft)?;
         job.ok_or_else(|| self.file_error(io::ErrorKind::ResourceBusy.into()).into())
     }

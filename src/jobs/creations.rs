@@ -1,4 +1,4 @@
-//! Counts jobs in creation: uploads in transfer, and recipes whose cost is being estimated.
+//! Counts jobs in creation. Such a job is an upload in transfer, or a recipe whose cost is being estimated.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 
 use super::owner::JobOwner;
 
-/// Jobs in creation, counted by owner.
+/// Number of jobs in creation, by owner.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Creations(Arc<Mutex<HashMap<JobOwner, usize>>>);
 
@@ -19,8 +19,8 @@ pub(crate) struct Creation {
 }
 
 impl Creations {
-    /// Counts a creation if the owner has fewer than `most` creations. Otherwise returns the owner's count as the
-    /// error.
+    /// Counts a creation if the owner has fewer than `most` creations. Otherwise returns the number of the owner's
+    /// creations as the error.
     pub(crate) fn begin(&self, owner: JobOwner, most: usize) -> Result<Creation, usize> {
         let mut creations = self.0.lock();
         let own = creations.entry(owner).or_default();

@@ -1,4 +1,4 @@
-//! Arranges the work on unfinished jobs, here in this process or elsewhere.
+//! Has the chunks of unfinished jobs made, by this process or by other processes.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -14,23 +14,24 @@ use super::owner::JobOwner;
 use super::work::OwnerWork;
 use crate::service::{BulkHandle, BulkWork, Service};
 
-/// Arranges that the chunks of unfinished jobs are made, by this process or by others.
+/// Has the chunks of unfinished jobs made, by this process or by other processes.
 pub trait Dispatch: Debug + Send + Sync {
-    /// Starts all missing work of these jobs, and no further work of any other job. The engine calls this function
-    /// every two seconds and soon after a job was created or cancelled, on a thread that may block. The implementation
+    /// Starts all missing work of these jobs, and starts no work of other jobs. The engine calls this function every
+    /// two seconds, and soon after a job was created or cancelled. The calling thread may block. The implementation
     /// logs errors, and the next call retries.
     fn reconcile(&self, unfinished: &[Arc<Job>]);
 
-    /// Returns true if there is a worker for chunks at present, even if other bulk work keeps the worker busy.
+    /// Returns true if a worker for chunks exists at present, even if other bulk work keeps the worker busy.
     fn has_worker(&self) -> bool;
 
-    /// Returns true if other processes make the chunks. Then only the store tells which chunks are done.
+    /// Returns true if other processes make the chunks. If so, only the store shows which chunks are done.
     fn makes_elsewhere(&self) -> bool {
         false
     }
 }
 
-/// Makes the chunks of all owners' jobs in the bulk lane of the service. Each owner has one bulk work (docs/adr/0011).
+/// Makes the chunks of all jobs in the bulk lane of the service (docs/adr/0011). The jobs of one owner are one bulk
+/// work.
 pub struct LocalDispatch {
     service: Arc<Service>,
     runtime: Handle,
@@ -41,7 +42,7 @@ pub struct LocalDispatch {
 /// An owner with unfinished jobs.
 struct OwnerEntry {
     work: Arc<OwnerWork>,
-    /// Present while the work is registered.
+    /// Registration of the work at the lane; `None` while the work is not registered.
     handle: Option<BulkHandle>,
 }
 
@@ -59,8 +60,8 @@ impl LocalDispatch {
 }
 
 impl Dispatch for LocalDispatch {
-    /// Registers the work of each owner with unfinished jobs. Wakes registered work, since a full disk may have room
-    /// again. Unregisters the work of an owner whose jobs are all blocked.
+    /// Registers the work of each owner with unfinished jobs. Wakes registered work, since a disk that was full may
+    /// have space again. Unregisters the work of an owner whose jobs are all blocked.
     fn reconcile(&self, unfinished: &[Arc<Job>]) {
         let mut owners = self.owners.lock();
         for job in unfinished {

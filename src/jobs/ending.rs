@@ -15,7 +15,7 @@ use super::job::Job;
 use super::store::{Removal, report_useless};
 use super::view::JobState;
 
-/// The only effect that a request to end a job may have.
+/// The effect that a request to end a job is restricted to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ending {
     /// Cancel an unfinished job.
@@ -33,22 +33,23 @@ pub enum Ended {
     Kept,
     /// The job was deleted.
     Deleted,
-    /// Another process had deleted the job.
+    /// Another process had already deleted the job.
     Gone,
-    /// The job's state does not allow this effect. Nothing changed.
+    /// The state of the job does not allow this effect. Nothing has changed.
     Refused(Ending),
 }
 
 impl JobEngine {
-    /// Cancels an unfinished job, or deletes an ended one. `only` restricts the call to one of these effects. Blocks.
+    /// Cancels an unfinished job, or deletes an ended job. `only` restricts the call to one of the two effects. Blocks.
     ///
     /// # Errors
     /// [`JobError`] if the result cannot be stored.
     pub fn end(&self, job: &Arc<Job>, only: Option<Ending>) -> Result<Ended, JobError> {
         let was_ended = job.state().is_ended();
         if !was_ended && self.store.is_shared() {
-            // A process may still know a deleted job. The process must not store an end for that job, and must not
-            // report that end for a newer job with the same key.
+            // Another process may have deleted the job, and may have created a newer job with the same key. In that
+            // case, this process must not store an end for the deleted job, and must not report such an end for the
+            // newer job.
             if !self.store.names(job.id(), job.record.folder)? {
                 self.forget(job);
                 return Ok(Ended::Gone);
@@ -75,7 +76,8 @@ impl JobEngine {
     /// Cancels a job unless it has ended.
     fn cancel(&self, job: &Job) -> Result<(), JobError> {
         match job.cancel() {
-            // The record still names the folder, so the job was not deleted: its files are damaged.
+            // The record still names the folder, so the job was not deleted, and the error means that the job's files
+            // are damaged.
             Err(error) if !error.is_temporary() && self.store.names(job.id(), job.record.folder)? => {
                 job.note_damage(&error)?;
             }
@@ -97,8 +99,8 @@ impl JobEngine {
         Ok(Ended::Deleted)
     }
 
-    /// Records that a reader found damaged files. Returns false if the job was deleted meanwhile, so that its files are
-    /// missing without damage. Blocks.
+    /// Records that a reader found damaged files. Returns false if the job was deleted meanwhile: the files of a
+    /// deleted job are missing, not damaged. Blocks.
     ///
     /// # Errors
     /// [`JobError`] if the store cannot be read.
@@ -112,12 +114,12 @@ impl JobEngine {
         Ok(exists)
     }
 
-    /// Checks the files with the rows of the parts `parts`; with `has_problems`, also the files with the problems of
-    /// invalid rows. In a shared store, reading all parts may take long, so the function reads the first part and
-    /// checks that the others exist. Blocks.
+    /// Checks the files with the rows of the parts `parts`. With `has_problems`, also checks the files with the
+    /// problems of invalid rows. Reading all parts of a shared store may take long, so for a shared store this function
+    /// reads only the first part, and checks that the other parts exist. Blocks.
     ///
     /// # Errors
-    /// [`JobError`] if a file is missing or damaged, or the store fails.
+    /// [`JobError`] if a file is missing or damaged, or if the store fails.
     pub fn check_rows(&self, job: &Job, parts: Range<u64>, has_problems: bool) -> Result<(), JobError> {
         let read = if self.store.is_shared() { parts.start..parts.end.min(parts.start + 1) } else { parts.clone() };
         job.stored().check_rows(read, has_problems)?;
@@ -130,7 +132,7 @@ impl JobEngine {
         Ok(())
     }
 
-    /// Removes the record of a job, and schedules the removal of the files, which may be many.
+    /// Removes the record of a job, and schedules the removal of the job's files. A job may have many files.
     pub(crate) fn remove(&self, job: &Arc<Job>) -> Result<Removal, JobError> {
         let commit = self.commit.lock();
         let removal = self.store.remove(job.id(), job.record.folder)?;
@@ -146,8 +148,8 @@ impl JobEngine {
         Ok(removal)
     }
 
-    /// Removes the files of removed jobs. A folder that remains has no record, and is removed by [`tidy`](Self::tidy)
-    /// or at a later start.
+    /// Removes the files of removed jobs. If a folder cannot be removed, [`tidy`](Self::tidy) or the next start of the
+    /// process removes the folder, since no record names it.
     pub(crate) fn remove_files(&self) {
         let next = || -> Option<(JobId, FolderName)> { self.removed.lock().pop() };
         while let Some((id, folder)) = next()

@@ -1,4 +1,4 @@
-//! One job of an engine: its state in this process, and its next step.
+//! The state of one job in this process, and the next step of the job.
 
 mod end;
 mod remote;
@@ -20,7 +20,7 @@ use super::store::JobRecord;
 use super::time::later;
 use super::view::{JobCounts, JobState, JobView, WaitingFor};
 
-/// A job of an engine: the state that a process keeps between slices. The files of the job are authoritative.
+/// A job of an engine, with the state that this process keeps between slices. The files of the job are authoritative.
 pub struct Job {
     id: JobId,
     pub(crate) record: JobRecord,
@@ -29,10 +29,10 @@ pub struct Job {
     pub(crate) has_record: bool,
     /// False if the specification is damaged or unknown.
     has_spec: bool,
-    /// Raised when the job ends.
+    /// Set when the job ends.
     cancel: AtomicBool,
     progress: Mutex<JobProgress>,
-    /// Counts changes visible to clients.
+    /// Number of changes that are visible to clients.
     changes: watch::Sender<u64>,
 }
 
@@ -40,32 +40,32 @@ struct JobProgress {
     making: Making,
     phase: Phase,
     chunks: ChunkQueue<Box<BegunChunk>>,
-    /// Start time of each begun chunk whose part is not stored, by chunk number.
+    /// Start time of each begun chunk whose part is not stored yet, by chunk number.
     begun: BTreeMap<u64, Instant>,
     counts: JobCounts,
     blocked: Option<Blocked>,
-    /// The reason of a failure that could not be stored yet.
+    /// The reason of a failure, if the failure could not be stored yet.
     failure: Option<String>,
-    /// Number of running and paused slices of the job; if other processes make the chunks, number of tasks in the
-    /// queue.
+    /// Number of running and paused slices of the job. If other processes make the chunks, this field has the number of
+    /// tasks in the queue instead.
     slices: usize,
     /// Time of the last listing of all parts.
     listed: Instant,
-    /// Time of the last sign of work. If this process makes the chunks, a sign is the beginning or the end of a slice.
-    /// If other processes make them, a sign is a new part, or the first task.
+    /// Time of the last sign of work. If this process makes the chunks, the start and the end of a slice are signs of
+    /// work. If other processes make the chunks, a new part and the first task are signs of work.
     touched: Instant,
-    /// Samples for the rate, oldest first: recent times, each with the number of boards done by that time.
+    /// Samples for the rate, oldest first. Each sample has a time, and the number of boards done at that time.
     samples: VecDeque<(Instant, u64)>,
 }
 
-/// The maker of a job's chunks.
+/// The process that makes a job's chunks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Making {
     /// This process.
     Here,
     /// Other processes.
     Elsewhere,
-    /// None at present: the job needs another version of the solver, or other tables, than this process has.
+    /// No process at present: the job needs another version of the solver, or other tables, than this process has.
     OtherSolver,
 }
 
@@ -83,11 +83,11 @@ enum Phase {
     },
 }
 
-/// An obstacle that stops a job.
+/// An obstacle that keeps a job from making progress.
 #[derive(Clone, Copy)]
 struct Blocked {
     by: WaitingFor,
-    /// Time of the next attempt; `None` if no attempt is scheduled.
+    /// Time until which the job waits; `None` if the job waits until the obstacle is removed.
     until: Option<Instant>,
 }
 
@@ -95,9 +95,9 @@ struct Blocked {
 pub(crate) enum Step {
     /// Count the failed and invalid rows of the stored parts.
     Open,
-    /// Continue a parked chunk.
+    /// Continue a chunk that was parked.
     GoOn(Box<BegunChunk>),
-    /// Begin the chunk of this number, with this reserved memory.
+    /// Begin the chunk with this number. The memory of the chunk is reserved.
     Begin(u64, ChunkMemory),
     /// Check all parts, and write the manifest.
     Finish,
@@ -107,16 +107,16 @@ pub(crate) enum Step {
 
 /// Pause of a job after an error of the store, such as a full disk.
 pub(crate) const DISK_RETRY: Duration = Duration::from_secs(if cfg!(test) { 1 } else { 2 });
-/// Time without a sign of work after which an unfinished job is reported as waiting.
+/// Time without a sign of work after which an unfinished job counts as waiting.
 const IDLE: Duration = Duration::from_secs(1);
 /// Time span of the samples for the rate.
 const RATE_TIME: Duration = Duration::from_secs(60);
-/// Number of newest samples that are kept even if they are older.
+/// Number of newest samples that are kept even if they are older than [`RATE_TIME`].
 const RATE_SAMPLES: usize = 8;
 
 impl Job {
-    /// Loads a job from its files. A job with damaged files is loaded as failed; `damage` is the damage of the record
-    /// or of the specification, if the caller has found any. Returns an error if the store cannot be read.
+    /// Loads a job from its files. A job with damaged files is loaded as failed. `damage` is the damage of the record
+    /// or of the specification, if the caller found damage. Returns an error if the store cannot be read.
     pub(crate) fn load(
         id: JobId,
         record: JobRecord,
@@ -128,7 +128,7 @@ impl Job {
         stored.clean();
         let spec = stored.spec();
         let end = if has_spec { stored.end() } else { Ok(None) };
-        // The parts of a completed job are not listed: a listing takes a request for each thousand parts.
+        // The parts of a completed job are not listed: a listing takes one request per thousand parts.
         let is_completed = matches!(&end, Ok(Some(end)) if end.totals.is_some());
         let is_done = match if is_completed { Ok(Vec::new()) } else { stored.done() } {
             Err(error) if !error.is_temporary() => {
@@ -166,39 +166,39 @@ impl Job {
         Ok(job)
     }
 
-    /// The id.
+    /// Returns the id of the job.
     pub fn id(&self) -> JobId {
         self.id
     }
 
-    /// True if the specification is readable.
+    /// Returns true if the specification is readable.
     pub fn has_spec(&self) -> bool {
         self.has_spec
     }
 
-    /// The files of the job. With an unreadable specification, the job counts as a job without boards.
+    /// Returns the files of the job. A job with an unreadable specification is treated as a job without boards.
     pub fn stored(&self) -> &StoredJob {
         &self.stored
     }
 
-    /// Returns a receiver of the number of changes visible to clients, which grows with each change of state, counts,
-    /// parts or obstacle.
+    /// Returns a receiver of the number of changes that are visible to clients. The number grows with each change of
+    /// the state, the counts, the parts or the obstacle.
     pub fn changes(&self) -> watch::Receiver<u64> {
         self.changes.subscribe()
     }
 
-    /// Returns true if this owner may see the job. Any owner with the id may see a job whose record is damaged. Such a
-    /// job shows only the reason of its failure.
+    /// Returns true if this owner may see the job. If the record of a job is damaged, any owner who knows the id may
+    /// see the job. Such a job shows only the reason of its failure.
     pub(crate) fn is_of(&self, owner: JobOwner) -> bool {
         self.record.owner == owner || !self.has_record
     }
 
-    /// A flag raised when the job ends.
+    /// Returns the flag that is set when the job ends.
     pub(crate) fn cancel_flag(&self) -> &AtomicBool {
         &self.cancel
     }
 
-    /// The state.
+    /// Returns the state of the job.
     pub fn state(&self) -> JobState {
         self.progress.lock().state()
     }
@@ -209,13 +209,14 @@ impl Job {
         progress.is_blocked() && progress.slices == 0
     }
 
-    /// Time of the end; `None` for an unfinished job. The time of a stored end is by the clock of the store.
+    /// Returns the time when the job ended; `None` for an unfinished job. If the end is stored, the time comes from the
+    /// store's clock.
     pub(crate) fn ended(&self) -> Option<SystemTime> {
         if let Phase::Ended { at, .. } = self.progress.lock().phase { Some(at) } else { None }
     }
 
-    /// Returns a snapshot for clients. `keep` is the time from the end of a job to its expiry. `has_worker` tells
-    /// whether the dispatch has a worker at present.
+    /// Returns a snapshot for clients. `keep` is the time from the end of a job to its expiry. `has_worker` is true if
+    /// the dispatch has a worker at present.
     pub(crate) fn view(&self, keep: Duration, has_worker: bool) -> JobView {
         let progress = self.progress.lock();
         let (at, reason) = match &progress.phase {
@@ -226,8 +227,8 @@ impl Job {
             id: self.id,
             state: progress.state(),
             created: self.record.created,
-            // The end could seem to precede the creation: the clock of a file system lags by milliseconds, and the
-            // clock of a shared store may differ from the process clock.
+            // The end time may be before the creation time: the clock of a file system lags by milliseconds, and the
+            // clock of a shared store may differ from the clock of the process.
             ended: at.map(|at| at.max(self.record.created)),
             expires: at.map(|at| later(at, keep)),
             folder: self.has_record.then_some(self.record.folder),
@@ -240,14 +241,14 @@ impl Job {
         }
     }
 
-    /// Start time of the oldest begun chunk whose part is not stored yet; `None` if there is no such chunk.
+    /// Returns the start time of the oldest begun chunk whose part is not stored yet; `None` if there is no such chunk.
     pub(crate) fn oldest_chunk(&self) -> Option<Instant> {
         self.progress.lock().begun.values().min().copied()
     }
 
-    /// Takes the next step of the job; `None` if there is no step at present. The caller must call
-    /// [`end_slice`](Self::end_slice) after each step. `memory` reserves the memory of a new chunk, and returns `None`
-    /// if no new chunk may begin.
+    /// Takes the next step of the job; `None` if there is no step at present. After each step, the caller must call
+    /// [`end_slice`](Self::end_slice). `memory` reserves the memory of a new chunk. `memory` returns `None` if no new
+    /// chunk may begin.
     pub(crate) fn next_step(&self, memory: impl FnOnce() -> Option<ChunkMemory>) -> Option<Step> {
         let mut progress = self.progress.lock();
         let now = Instant::now();
@@ -296,7 +297,7 @@ impl Job {
         progress.touched = Instant::now();
     }
 
-    /// Records that counting the rows of the stored parts was interrupted. A later slice counts again from the start.
+    /// Records that the count of failed rows was interrupted. A later slice counts the rows of all stored parts again.
     pub(crate) fn not_opened(&self) {
         let mut progress = self.progress.lock();
         if matches!(progress.phase, Phase::Opening) {
@@ -304,10 +305,10 @@ impl Job {
         }
     }
 
-    /// Records the number of failed and invalid rows of the stored parts.
+    /// Records the number of failed and invalid rows in the stored parts.
     pub(crate) fn opened(&self, failed: u64) {
         let mut progress = self.progress.lock();
-        // The job may have ended meanwhile.
+        // The job may have ended during the count.
         if !matches!(progress.phase, Phase::Opening) {
             return;
         }
@@ -331,7 +332,7 @@ impl Job {
         progress.begun.remove(&number);
     }
 
-    /// Counts the newly stored part of a chunk. The counts of an ended job stay as they are.
+    /// Counts the new part of a chunk. The counts of an ended job do not change.
     pub(crate) fn stored_part(&self, chunk: &BegunChunk) {
         let mut progress = self.progress.lock();
         if matches!(progress.phase, Phase::Ended { .. }) {
@@ -384,8 +385,8 @@ impl JobProgress {
         }
     }
 
-    /// Returns the recent rate in boards a second; `None` if no part was stored recently, or the job has ended. The
-    /// rate falls while no part is stored.
+    /// Returns the recent rate in boards per second; `None` if no part was stored recently, or if the job has ended.
+    /// The rate falls as long as no part is stored.
     fn rate(&self) -> Option<f64> {
         let (since, before) = self.samples.front().filter(|_| !matches!(self.phase, Phase::Ended { .. }))?;
         let boards = self.counts.done - before;
@@ -399,7 +400,7 @@ impl JobProgress {
             (Phase::Opening | Phase::Finalizing, None) if self.making != Making::Elsewhere => None,
             _ if self.touched.elapsed() < IDLE => None,
             _ if !has_worker && self.making == Making::Elsewhere => Some(WaitingFor::Workers),
-            // Requests occupy all workers, so slices are paused or cannot begin.
+            // Requests occupy all workers, so the slices of the job are paused or cannot begin.
             _ if !has_worker => Some(WaitingFor::Requests),
             _ => (self.slices == 0).then_some(WaitingFor::OtherJobs),
         }

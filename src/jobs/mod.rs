@@ -1,9 +1,9 @@
 //! Runs clients' jobs beside the other work of a service (docs/adr/0023). The boards of a job are divided into chunks.
-//! The labels of a chunk are stored in one file, the part of the chunk.
+//! One file, the part of a chunk, stores the labels of the chunk.
 //!
-//! The store is authoritative. [`JobEngine`] caches the jobs that it has read from the store. The engine's task,
-//! [`JobEngine::run`], reads the store again every few seconds, and passes all unfinished jobs to the dispatch every
-//! two seconds. So a lost message only causes a delay. Other processes may have engines on the same store
+//! The store is authoritative. [`JobEngine`] caches the jobs that the engine has read from the store. The engine's
+//! task, [`JobEngine::run`], reads the store again every ten seconds, and passes all unfinished jobs to the dispatch
+//! every two seconds. So a lost message only causes a delay. Other processes may have engines on the same store
 //! (docs/adr/0024).
 
 mod begun_chunk;
@@ -54,45 +54,45 @@ pub struct JobEngine {
     service: Arc<Service>,
     settings: JobSettings,
     store: JobStore,
-    /// Locks, chosen by the first byte of a job's id. The creation of a job with a key holds one lock, so that
-    /// concurrent requests with the same key create one job, and estimate its cost once.
+    /// Locks of jobs with an idempotency key. The first byte of the job's id selects the lock. The creation of a job
+    /// holds the lock, so that concurrent requests with the same key create one job, and estimate the job's cost once.
     making: [AsyncMutex<()>; KEY_LOCKS],
     /// Locked while the record of a job is created or removed.
     commit: Mutex<()>,
     /// Jobs in creation.
     creations: Creations,
     jobs: Mutex<BTreeMap<JobId, Arc<Job>>>,
-    /// Ids of unreadable jobs, each logged once.
+    /// Ids of unreadable jobs that have been logged.
     unreadable: Mutex<BTreeSet<JobId>>,
-    /// Arranges the work on unfinished jobs.
+    /// Has the chunks of unfinished jobs made.
     dispatch: Arc<dyn Dispatch>,
     /// True if the last listing of jobs could read the store.
     has_store: AtomicBool,
-    /// Start of the last listing of jobs, and the kind of its error; `None` before the first listing. Locked during a
-    /// listing.
+    /// Start of the last listing of jobs, and the kind of the listing's error; `None` before the first listing. The
+    /// mutex is locked during a listing.
     searched: Mutex<Option<(Instant, Option<io::ErrorKind>)>>,
-    /// True once a listing of jobs has succeeded. Receivers are notified at the end of each listing, also of a failed
-    /// one.
+    /// True once a listing of jobs has succeeded. Receivers are notified at the end of each listing, even of a failed
+    /// listing.
     has_searched: watch::Sender<bool>,
     /// Start of the last listing for a client's request; `None` before the first such listing.
     listed: Mutex<Option<Instant>>,
     /// Wakes the loop that calls [`JobEngine::reconcile`].
     wake: Notify,
-    /// Removed jobs with remaining files.
+    /// Removed jobs whose files have not been removed yet.
     removed: Mutex<Vec<(JobId, FolderName)>>,
-    /// True if a job with an unknown folder was removed.
+    /// True if a job with a damaged record was removed. The folder of such a job is unknown.
     has_unnamed: AtomicBool,
-    /// Wakes the loop that removes files.
+    /// Wakes the loop that removes the files of removed jobs.
     removal: Notify,
     is_draining: watch::Sender<bool>,
 }
 
-/// Number of locks for keys.
+/// Number of locks of jobs with an idempotency key.
 const KEY_LOCKS: usize = 256;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// Interval of [`JobEngine::reconcile`], and of the removal of expired jobs and of files.
+/// Interval of [`JobEngine::reconcile`], of the removal of expired jobs, and of the removal of files.
 const PERIOD: Duration = Duration::from_millis(if cfg!(test) { 100 } else { 2000 });
 
 /// Interval of listings of the store. A listing finds the jobs that other processes have created or deleted.
@@ -105,12 +105,13 @@ const LIST_PERIOD: Duration = Duration::from_secs(1);
 const USELESS_PERIOD: Duration = Duration::from_secs(600);
 
 impl JobEngine {
-    /// Creates the engine of the jobs in a store. Jobs continue once [`run`](Self::run) is called. The jobs in a
-    /// directory are read before this function returns. The jobs in a shared store are read by `run`, since the start
-    /// of a service must not wait for thousands of jobs. This function blocks, and needs a tokio runtime.
+    /// Creates the engine of the jobs in a store. Jobs continue once [`run`](Self::run) is called. If the store is a
+    /// directory, this function reads the jobs before it returns. If the store is shared, `run` reads the jobs, since
+    /// the start of a service must not wait for thousands of jobs. This function blocks, and needs a tokio runtime.
     ///
     /// # Errors
-    /// [`EngineError::Directory`] if the directory cannot be prepared or read. An unreachable shared store is no error.
+    /// [`EngineError::Directory`] if the directory cannot be prepared or read. An unreachable shared store causes no
+    /// error.
     pub fn open(
         service: &Arc<Service>,
         settings: JobSettings,
@@ -140,14 +141,14 @@ impl JobEngine {
         let search = || if engine.store.is_shared() { Ok(()) } else { engine.search_jobs() };
         match engine.store.prepare().and_then(|()| search()) {
             Ok(()) => {}
-            // A shared store may become reachable soon, and the rest of the service works without the store.
+            // A shared store may become reachable soon. The rest of the service works without the store.
             Err(error) if engine.store.is_shared() => report_unlisted(&error),
             Err(source) => return Err(EngineError::Directory { path: engine.store.files().path_of(""), source }),
         }
         Ok(engine)
     }
 
-    /// The settings.
+    /// Returns the settings of this engine.
     pub fn settings(&self) -> &JobSettings {
         &self.settings
     }
@@ -160,7 +161,8 @@ impl JobEngine {
                 report_unlisted(&error);
             }
         };
-        // The loops run side by side, so that none waits for another: reading a store with thousands of jobs is slow.
+        // The loops run concurrently, so that no loop waits for another loop. Reading a store with thousands of jobs is
+        // slow.
         tokio::join!(
             self.repeat(Duration::ZERO, PERIOD, Some(&self.wake), Self::reconcile),
             self.repeat(first_search, JOBS_PERIOD, None, search),
@@ -170,8 +172,9 @@ impl JobEngine {
         );
     }
 
-    /// Calls a blocking function again and again until [`drain`](Self::drain) is called. The first call comes after the
-    /// pause `first`, and each further call after the pause `period`. A notification of `wake` ends a pause.
+    /// Calls a blocking function repeatedly until [`drain`](Self::drain) is called. The first call follows after the
+    /// duration `first`, and each further call after the duration `period`. A notification of `wake` causes the next
+    /// call at once.
     async fn repeat(self: &Arc<Self>, first: Duration, period: Duration, wake: Option<&Notify>, call: fn(&Self)) {
         let (mut is_draining, mut pause) = (self.is_draining.subscribe(), first);
         loop {
@@ -231,7 +234,8 @@ impl JobEngine {
                 Err(error) => {
                     let message = "job cannot be removed";
                     tracing::event!(target: "taquin::jobs", Level::WARN, message, job.id = %job.id(), %error);
-                    // The removals of the next jobs would fail too, and delay creations meanwhile.
+                    // After a temporary error, the removals of the next jobs would fail too, and would delay the
+                    // creation of jobs.
                     if error.is_temporary() {
                         return;
                     }
@@ -246,7 +250,7 @@ impl JobEngine {
     /// [`JobError`] if the store cannot be read.
     pub async fn find(self: &Arc<Self>, owner: JobOwner, id: JobId) -> Result<Option<Arc<Job>>, JobError> {
         let known = self.jobs.lock().get(&id).cloned();
-        // Another process may have created an unknown job, or deleted an ended one.
+        // Another process may have created a job that is unknown here, or may have deleted a job that has ended.
         let job = match known.filter(|job| !job.state().is_ended()) {
             Some(job) => Some(job),
             None => self.blocking(move |engine| engine.look_up(id)).await?,
@@ -254,14 +258,14 @@ impl JobEngine {
         Ok(job.filter(|job| job.is_of(owner)))
     }
 
-    /// Calls a blocking function on a thread for blocking work.
+    /// Calls a blocking function on a thread of the runtime for blocking work.
     async fn blocking<T: Send + 'static, E: From<JobError> + Send + 'static>(
         self: &Arc<Self>,
         call: impl FnOnce(&Self) -> Result<T, E> + Send + 'static,
     ) -> Result<T, E> {
         let (engine, span) = (Arc::clone(self), tracing::Span::current());
         let called = tokio::task::spawn_blocking(move || span.in_scope(|| call(&engine))).await;
-        // The call panicked, or the runtime is shutting down.
+        // An error means that the call panicked, or that the runtime is shutting down.
         called.unwrap_or_else(|error| Err(self.file_error(io::Error::other(error)).into()))
     }
 
@@ -277,7 +281,7 @@ impl JobEngine {
         Ok(jobs)
     }
 
-    /// Sort key of a job among its owner's jobs. Newer jobs have greater keys.
+    /// Returns the sort key of a job among its owner's jobs. Newer jobs have greater keys.
     pub fn rank(job: &Job) -> (u64, JobId) {
         (time::millis(job.record.created), job.id())
     }
@@ -287,7 +291,7 @@ impl JobEngine {
         job.view(self.settings.keep, self.dispatch.has_worker())
     }
 
-    /// True if the last listing of jobs could read the store.
+    /// Returns true if the last listing of jobs could read the store.
     pub fn has_store(&self) -> bool {
         self.has_store.load(Ordering::Relaxed)
     }
@@ -298,8 +302,8 @@ impl JobEngine {
         JobState::ALL.iter().map(|of| (*of, states.iter().filter(|state| *state == of).count())).collect()
     }
 
-    /// Returns the age of the oldest begun chunk whose part is not stored, or 0 if there is no such chunk; `None` if
-    /// other processes make the chunks.
+    /// Returns the age of the oldest begun chunk whose part is not stored. Returns 0 if there is no such chunk, and
+    /// `None` if other processes make the chunks.
     pub fn oldest_chunk(&self) -> Option<Duration> {
         let oldest = || self.jobs.lock().values().filter_map(|job| job.oldest_chunk()).min();
         (!self.dispatch.makes_elsewhere()).then(|| oldest().map_or(Duration::ZERO, |begun| begun.elapsed()))

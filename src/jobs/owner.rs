@@ -5,18 +5,19 @@ use std::fmt;
 use sha2::{Digest, Sha256};
 use taquin_bulk::{JobId, hex, unhex};
 
-/// The owner of a job: the digest of a token, or none where tokens are not required.
+/// The owner of a job, identified by a digest of the owner's token. The digest is `None` if the service requires no
+/// tokens.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct JobOwner(Option<[u8; 32]>);
 
 impl JobOwner {
-    /// The owner of the token with this SHA-256.
+    /// Returns the owner of the token whose SHA-256 digest is `digest`.
     pub fn of_token(digest: [u8; 32]) -> Self {
-        // A digest of the digest: stored files must not help to find the token.
+        // The digest is hashed again, so that stored files do not help to find the token.
         Self(Some(Sha256::digest(digest).into()))
     }
 
-    /// The id of the job that this owner creates with an idempotency key.
+    /// Returns the id of the job that this owner creates with an idempotency key.
     pub fn job_of_key(self, key: &str) -> JobId {
         let mut digest = Sha256::new();
         digest.update(self.0.unwrap_or_default());
@@ -26,18 +27,18 @@ impl JobOwner {
         JobId(id)
     }
 
-    /// Formats as hexadecimal digits; empty without a token.
+    /// Formats the digest as hexadecimal digits. The result is empty for an owner without a token.
     pub(crate) fn to_hex(self) -> String {
         self.0.map_or_else(String::new, |digest| hex(&digest))
     }
 
-    /// Parses the output of [`to_hex`](Self::to_hex).
+    /// Parses the output of [`to_hex`](Self::to_hex). Returns `None` for any other text.
     pub(crate) fn of_hex(text: &str) -> Option<Self> {
         if text.is_empty() { Some(Self(None)) } else { unhex(text).map(|digest| Self(Some(digest))) }
     }
 }
 
-/// Shows whether there is a token, but not its digest.
+/// Shows whether the owner has a token, and hides the digest.
 impl fmt::Debug for JobOwner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(if self.0.is_some() { "JobOwner(…)" } else { "JobOwner(none)" })

@@ -1,4 +1,4 @@
-//! Finds the jobs in the store. Other processes create and delete jobs too.
+//! Finds the jobs in the store. Other processes may create and delete jobs in the same store.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -16,7 +16,7 @@ use super::{JobEngine, LIST_PERIOD, VERSION};
 
 impl JobEngine {
     /// Updates the known jobs by listing the store. If another thread began a listing after this call, returns the
-    /// result of that listing instead. After an error, some jobs may be missing.
+    /// result of that listing instead. After an error, some jobs may be unknown.
     pub(crate) fn search_jobs(&self) -> io::Result<()> {
         let asked = Instant::now();
         let mut searched = self.searched.lock();
@@ -34,11 +34,11 @@ impl JobEngine {
     }
 
     fn list_jobs(&self) -> io::Result<()> {
-        // The order matters: the known jobs are read before the listing, so a known job that is not listed was deleted.
+        // The known jobs are read before the listing. So a known job that is not listed was deleted.
         let mut changed: BTreeSet<JobId> = self.jobs.lock().keys().copied().collect();
         let is_unfinished = |id: &JobId| self.jobs.lock().get(id).is_some_and(|job| !job.state().is_ended());
         for id in self.store.ids()? {
-            // An unfinished job may have been deleted and created again.
+            // Another process may have deleted an unfinished job and created it again.
             if !changed.remove(&id) || is_unfinished(&id) {
                 changed.insert(id);
             }
@@ -46,17 +46,17 @@ impl JobEngine {
         self.look_up_all(&changed.into_iter().collect::<Vec<_>>())
     }
 
-    /// Looks up jobs in the store, and logs the unreadable ones. Skips the remaining jobs some seconds after a failure
-    /// of the store.
+    /// Looks up jobs in the store, and logs the unreadable jobs. A few seconds after a failure of the store, this
+    /// function skips the remaining jobs.
     ///
-    /// Returns an error if the store is unreadable at present, or if the service shuts down. A damaged record is no
-    /// error. A job that was unreadable before is no error either, as long as another job is readable: one bad job must
-    /// not hide the others.
+    /// Returns an error if the store is unreadable at present, or if the service shuts down. A damaged record causes no
+    /// error. A job that was unreadable in an earlier call causes no error if another job is readable: one unreadable
+    /// job must not hide the other jobs.
     fn look_up_all(&self, ids: &[JobId]) -> io::Result<()> {
         /// Time for further look-ups after the first failure.
         const PATIENCE: Duration = Duration::from_secs(5);
         let failure = Mutex::new(None::<(Instant, io::Error)>);
-        // The first failure of a job that was unreadable before, and whether any job was readable.
+        // The first failure of a job that was unreadable before, and a flag that is set once a job was readable.
         let (old_failure, was_read) = (Mutex::new(None::<JobError>), AtomicBool::new(ids.is_empty()));
         let fail = |error| {
             failure.lock().get_or_insert((Instant::now(), error));
@@ -73,7 +73,7 @@ impl JobEngine {
                         let message = "job cannot be read";
                         tracing::event!(target: "taquin::jobs", Level::ERROR, message, job.id = %id, %error);
                     }
-                    // In a directory, one unreadable job does not mean that the others are unreadable.
+                    // In a directory, one unreadable job does not mean that the other jobs are unreadable.
                     match error.is_temporary() && self.store.is_shared() {
                         false => was_read.store(true, Ordering::Relaxed),
                         true if is_new => fail(io::Error::other(error)),
@@ -96,16 +96,17 @@ impl JobEngine {
         }
     }
 
-    /// Returns true if the record of one known job that is not in `ids` is readable.
+    /// Tries one known job that is not in `ids`, and returns true if the record of that job is readable.
     fn can_read_another(&self, ids: &[JobId]) -> bool {
         let another = self.jobs.lock().keys().find(|id| !ids.contains(id)).copied();
         another.is_some_and(|id| self.store.record(id).is_ok())
     }
 
-    /// Looks up the job with this id in the store; `None` if the store has no such job. Forgets a known job that was
-    /// deleted. Blocks.
+    /// Looks up the job with this id in the store; `None` if the store has no such job. Removes a deleted job from the
+    /// known jobs. Blocks.
     pub(crate) fn look_up(&self, id: JobId) -> Result<Option<Arc<Job>>, JobError> {
-        // The order matters: if the record were read first, a job created meanwhile would be forgotten.
+        // The known job is read before the record. In the opposite order, a job that is created in between would be
+        // removed from the known jobs.
         let known = self.jobs.lock().get(&id).cloned();
         let found = self.store.find_record(id)?;
         if let Some(known) = known {
@@ -133,7 +134,7 @@ impl JobEngine {
             Making::OtherSolver
         };
         let job = Arc::new(Job::load(id, record, stored, making, damage)?);
-        // If several threads load the job, the first one wins.
+        // If several threads load the job, the job of the first thread is kept.
         let job = Arc::clone(self.jobs.lock().entry(id).or_insert(job));
         self.wake.notify_one();
         Ok(Some(job))
@@ -149,8 +150,8 @@ impl JobEngine {
         job.note_deletion();
     }
 
-    /// Removes folders without a record, and finds jobs that other processes deleted and created again with the same
-    /// key.
+    /// Removes folders without a record. Also finds each job that another process deleted and created again with the
+    /// same key.
     pub(crate) fn tidy(&self) {
         let found = self.store.remove_unnamed(UNNAMED_TIME).and_then(|records| {
             let is_other = |(id, folder): &(JobId, FolderName)| {
@@ -164,15 +165,16 @@ impl JobEngine {
         }
     }
 
-    /// Updates the known jobs from a shared store, unless a client's request did so less than a second ago. Waits for
-    /// the end of the first listing. Does nothing for a directory. Fails if the shared store is unreadable.
+    /// Updates the known jobs from a shared store, unless a client's request updated them less than a second ago. Waits
+    /// for the end of the first listing. Does nothing for a directory. Fails if the shared store is unreadable.
     pub(crate) async fn refresh(self: &Arc<Self>) -> Result<(), JobError> {
         if !self.store.is_shared() {
             return Ok(());
         }
         let mut has_searched = self.has_searched.subscribe();
         let is_first = !*has_searched.borrow_and_update();
-        // The first listing may take long. A second listing would only block another thread until the first one ends.
+        // The first listing may take long. A second listing would only block another thread until the first listing
+        // ends.
         if !(is_first && self.searched.is_locked()) && is_due(&mut self.listed.lock(), LIST_PERIOD) {
             return self.blocking(|engine| engine.search_jobs().map_err(|error| engine.file_error(error))).await;
         }
@@ -180,7 +182,8 @@ impl JobEngine {
         if !is_first {
             return if self.has_store() { Ok(()) } else { unlisted() };
         }
-        // A failed listing also ends the wait. So does the shutdown of the service, since no listing begins any more.
+        // The end of a failed listing also ends the wait. The shutdown of the service ends the wait too, since no
+        // listing begins during the shutdown.
         tokio::select! {
             _ = has_searched.changed() => {}
             () = self.drained() => {}
@@ -190,7 +193,8 @@ impl JobEngine {
     }
 }
 
-/// Returns true if `period` has passed since `last`, or `last` is `None`. In this case, also sets `last` to now.
+/// Returns true if `period` has passed since `last`, or if `last` is `None`. If so, also sets `last` to the present
+/// time.
 fn is_due(last: &mut Option<Instant>, period: Duration) -> bool {
     let is_due = last.is_none_or(|last| last.elapsed() >= period);
     if is_due {

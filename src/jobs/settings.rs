@@ -13,7 +13,7 @@ use crate::service::ServiceError;
 pub struct JobSettings {
     /// Time after which an ended job is deleted.
     pub keep: Duration,
-    /// Maximum number of unfinished jobs of an owner.
+    /// Maximum number of unfinished jobs that one owner may have.
     pub max_unfinished: usize,
     /// Maximum number of boards of a job.
     pub max_boards: u64,
@@ -40,19 +40,20 @@ pub enum EngineError {
 /// The reason why a job is not created.
 #[derive(Debug, thiserror::Error)]
 pub enum CreateError {
-    /// The owner has this number of unfinished jobs, including jobs in creation, and may have no more.
+    /// The owner already has this number of unfinished jobs, including jobs in creation. The number has reached the
+    /// limit.
     #[error("there are {0} unfinished jobs already, with those that are being made")]
     TooMany(usize),
-    /// The creation of the job, including its upload, has taken longer than this time limit.
+    /// The creation of the job, including the upload of its boards, has taken longer than this time limit.
     #[error("it has taken longer than {} s to make the job", .0.as_secs())]
     TooLate(Duration),
-    /// The idempotency key belongs to a job with this other specification.
+    /// The idempotency key belongs to an existing job, which has this specification and not the requested one.
     #[error("the key belongs to another job")]
     OtherJob(Box<JobSpec>),
-    /// The job would have too many chunks, since the cost of its boards limits the size of a chunk.
+    /// The job would have too many chunks. The cost of the boards limits the size of a chunk.
     #[error("boards of this cost are too many for one job")]
     TooManyChunks,
-    /// The service has no capacity.
+    /// The service failed or has no capacity.
     #[error(transparent)]
     Service(#[from] ServiceError),
     /// The store cannot be read or written.

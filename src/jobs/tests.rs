@@ -1,4 +1,4 @@
-//! Tests of the engine, with a service and a directory.
+//! Tests of the engine, with a service and a directory of job files.
 
 mod damage;
 mod shared_store;
@@ -28,7 +28,7 @@ fn service() -> Arc<Service> {
     Service::start(ServiceSettings::for_tests())
 }
 
-/// An engine and its task. The task runs until the engine drains.
+/// An engine and the engine's task. The task runs until the engine drains.
 struct Running {
     engine: Arc<JobEngine>,
     task: tokio::task::JoinHandle<()>,
@@ -48,7 +48,7 @@ impl Running {
         Self { engine, task }
     }
 
-    /// Opens and runs an engine on a shared store. The engine calls the files only on threads that may block.
+    /// Opens and runs an engine on a shared store. The engine must call the files only on threads that may block.
     async fn on(service: &Arc<Service>, files: Arc<dyn Files>) -> Result<Self, EngineError> {
         let (service, store) = (Arc::clone(service), JobStore::shared(files));
         let open = move || JobEngine::open(&service, settings(), store, Arc::new(LocalDispatch::new(&service)));
@@ -57,7 +57,7 @@ impl Running {
         Ok(Self { engine, task })
     }
 
-    /// Opens an engine on a shared store, without running its task.
+    /// Opens an engine on a shared store. The engine's task does not run.
     async fn idle(service: &Arc<Service>, files: Arc<dyn Files>, dispatch: Arc<dyn Dispatch>) -> Arc<JobEngine> {
         let (service, store) = (Arc::clone(service), JobStore::shared(files));
         let open = move || JobEngine::open(&service, settings(), store, dispatch);
@@ -72,19 +72,20 @@ impl Running {
         self.engine.create(owner(), key, draft).await
     }
 
-    /// Ends the engine, but not the service.
+    /// Ends the engine. The service continues.
     async fn end(self) {
         self.engine.drain();
         self.task.await.unwrap();
     }
 
-    /// Ends all work, like the end of the process.
+    /// Ends the engine and all work of the service, like the end of the process.
     async fn stop(self) {
         self.engine.drain();
         self.engine.service.cancel_all();
         self.task.await.unwrap();
         self.engine.service.idle().await;
-        // Works dropped by the lane may still hold the service. The lock of the directory is held by the engine alone.
+        // The lane may still hold the service through works that it drops. Only the engine holds the lock of the
+        // directory.
         let weak = Arc::downgrade(&self.engine);
         drop(self.engine);
         assert!(weak.upgrade().is_none(), "a task still has the engine");
@@ -99,7 +100,8 @@ fn owner() -> JobOwner {
     JobOwner::of_token([1; 32])
 }
 
-/// A job of 5x5 boards. Each board takes a search of some milliseconds, and has a chunk of its own.
+/// Creates a request for a job of 5x5 boards. The search for a board takes some milliseconds. Each board has its own
+/// chunk.
 fn draft(count: u64) -> Draft {
     let goal = Board::blank_last(Size::try_from((5, 5)).unwrap());
     let limits = RequestedLimits { time: Some(Duration::from_secs(60)), expanded: Some(100), nodes: None };
@@ -107,7 +109,7 @@ fn draft(count: u64) -> Draft {
     Draft { boards, want: Want::Moves, limits, folder: None }
 }
 
-/// A job that does not end within a test.
+/// Creates a request for a job that does not end during a test.
 fn endless() -> Draft {
     draft(1 << 20)
 }
@@ -128,7 +130,7 @@ async fn completed(engine: &JobEngine, job: &Job) -> JobView {
     wait_until(engine, job, |view| view.state == JobState::Completed).await
 }
 
-/// The parts and the manifest of a job, made on one thread without a service.
+/// Returns the parts and the manifest of a job that one thread makes without a service.
 fn undisturbed(spec: &JobSpec) -> Vec<Vec<u8>> {
     let scratch = Scratch::new();
     let job = StoredJob::create(scratch.0.path(), spec).unwrap();
@@ -151,7 +153,7 @@ async fn removed(job: &Job) {
     }
 }
 
-/// True if the directory of a job exists.
+/// Returns true if the directory of a job exists.
 fn exists(job: &Job) -> bool {
     job.stored().files().path_of("").exists()
 }
@@ -258,7 +260,7 @@ async fn an_ended_job_is_deleted_after_its_time() {
     let running = Running::with(scratch.0.path(), |settings| JobSettings { keep: Duration::ZERO, ..settings });
     let (job, other) = (running.create(None, draft(1)).await.unwrap(), running.create(None, endless()).await.unwrap());
     completed(&running.engine, &job).await;
-    // The job disappears before its files.
+    // The job expires first, and its files are removed afterwards.
     while exists(&job) {
         running.engine.wake.notify_one();
         tokio::time::sleep(Duration::from_millis(5)).await;
@@ -278,7 +280,7 @@ async fn labels_of_another_version_are_not_mixed_with_those_of_this_one() {
     let text = String::from_utf8(unseal(&fs::read(&spec).unwrap()).unwrap()).unwrap();
     assert!(text.contains(VERSION));
     fs::write(&spec, seal(text.replacen(VERSION, "0.0.0", 1).as_bytes())).unwrap();
-    // The stored parts belong to the former specification.
+    // The stored parts belong to the previous specification.
     fs::remove_dir_all(path.join("parts")).unwrap();
     fs::create_dir(path.join("parts")).unwrap();
     let running = Running::new(scratch.0.path());
@@ -312,7 +314,7 @@ async fn a_damaged_part_fails_the_job() {
     );
 }
 
-/// A dispatch to other processes, none of which is running.
+/// A dispatch to workers of other processes. No such worker exists.
 #[derive(Debug)]
 struct NoWorkers;
 
@@ -427,7 +429,7 @@ async fn uploads_count_while_they_are_received() {
     assert!(matches!(begin(None).await, Err(CreateError::TooMany(3))));
     drop(second);
     let _second = begin(None).await.unwrap();
-    // A repeated request creates no job, but counts as a creation.
+    // A repeated request creates no second job, but counts as a job in creation.
     let _third = begin(Some("key")).await.unwrap();
     assert!(matches!(begin(Some("key")).await, Err(CreateError::TooMany(3))));
 }
@@ -523,8 +525,7 @@ async fn the_clock_of_a_replica_does_not_move_the_expiry() {
     assert_eq!((view.ended, view.expires), (Some(created), engine.view(&job).expires));
 }
 
-/// Creates a job of three parts, and waits until the job is completed or blocked. Returns the id if the job was
-/// accepted.
+/// Creates a job of three parts, and waits until the job ends or is blocked. Returns the id if the job was accepted.
 async fn attempt(service: &Arc<Service>, files: Arc<dyn Files>) -> Option<JobId> {
     let running = Running::on(service, files).await.ok()?;
     let created = running.create(Some("key"), draft(3)).await;
@@ -543,7 +544,7 @@ async fn whichever_call_fails_a_job_that_was_accepted_ends_and_there_is_one() {
         for call in 0.. {
             let memory = Arc::new(FilesInMemory::default());
             let runtime = Handle::current();
-            // Like files that wait for a network, this hook panics on a thread of the runtime.
+            // This hook panics on an async thread of the runtime, like files that wait for the network.
             let off_runtime = move || runtime.block_on(ready(()));
             let failing = FailingFiles::new(Arc::clone(&memory), call, failure).with_before(off_runtime);
             let failing = Arc::new(failing);
@@ -557,7 +558,7 @@ async fn whichever_call_fails_a_job_that_was_accepted_ends_and_there_is_one() {
             completed(&running.engine, &job).await;
             assert_eq!(files(job.stored()), undisturbed(job.stored().spec()), "{failure:?}, call {call}");
             assert_eq!(running.engine.jobs(owner()).await.unwrap().len(), 1);
-            // Removes the files that a failed request has left.
+            // This call removes the files that a failed request has left.
             running.engine.store.remove_unnamed(Duration::ZERO).unwrap();
             let mut folders: Vec<FolderName> = Vec::new();
             let files = running.engine.store.files();

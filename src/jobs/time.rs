@@ -1,9 +1,9 @@
-//! Times with a four-digit year, and the clock of a shared store.
+//! Conversion of times, limited to the years 1970 to 9999, and the clock of a shared store.
 
 use std::io;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// Milliseconds from 1970 to the end of the year 9999.
+/// Number of milliseconds from the start of 1970 to the end of the year 9999.
 const MAX_MILLIS: u64 = 253_402_300_799_999;
 
 /// Returns the milliseconds since the start of 1970, or 0 for an earlier time.
@@ -16,7 +16,7 @@ pub(crate) fn of_millis(millis: u64) -> Option<SystemTime> {
     (millis <= MAX_MILLIS).then(|| UNIX_EPOCH + Duration::from_millis(millis))
 }
 
-/// Clamps a time to the years 1970 to 9999. Files can have any date.
+/// Clamps a time to the years 1970 to 9999. The date of a file may be outside these years.
 pub(crate) fn bounded(time: SystemTime) -> SystemTime {
     time.clamp(UNIX_EPOCH, UNIX_EPOCH + Duration::from_millis(MAX_MILLIS))
 }
@@ -26,13 +26,13 @@ pub(crate) fn later(time: SystemTime, by: Duration) -> SystemTime {
     time.checked_add(by).map_or(UNIX_EPOCH + Duration::from_millis(MAX_MILLIS), bounded)
 }
 
-/// An estimate of the present time by the clock of a shared store.
+/// Estimates the present time of a shared store's clock.
 #[derive(Debug, Default)]
 pub(crate) struct StoreClock {
-    /// A time of the store's clock, and the local instant at which the time was read; `None` before the first
+    /// The last time read from the store's clock, and the local instant of that read; `None` before the first
     /// successful read.
     known: Option<(SystemTime, Instant)>,
-    /// Time of the next read of the store's clock; `None` before the first read.
+    /// Instant from which on the store's clock is read again; `None` before the first read.
     next_look: Option<Instant>,
 }
 
@@ -42,8 +42,8 @@ const LOOK_PERIOD: Duration = Duration::from_secs(600);
 const LOOK_RETRY: Duration = Duration::from_secs(10);
 
 impl StoreClock {
-    /// Returns the present time by the store's clock; `None` if no read has succeeded yet. Calls `look`, which reads
-    /// the clock, when a read is due.
+    /// Returns the present time of the store's clock; `None` if no read has succeeded yet. `look` reads the clock. This
+    /// function calls `look` only if a read is due.
     pub(crate) fn now(&mut self, look: impl FnOnce() -> io::Result<SystemTime>) -> Option<SystemTime> {
         if self.next_look.is_none_or(|next| next <= Instant::now()) {
             let looked = look();

@@ -8,13 +8,13 @@ use taquin_solver::named;
 /// State of a job.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum JobState {
-    /// No part is stored, and no chunk was begun since the start of this process.
+    /// No part is stored, and no chunk has begun since the start of this process.
     Queued,
     /// Workers make chunks, or chunks wait for workers.
     Running,
-    /// All parts exist, and are checked before the job completes.
+    /// All parts exist, and are being checked before the job completes.
     Finalizing,
-    /// All parts exist and the manifest lists them.
+    /// All parts exist, and the manifest lists all parts.
     Completed,
     /// The job was cancelled.
     Cancelled,
@@ -32,7 +32,7 @@ named!(JobState {
 });
 
 impl JobState {
-    /// True if no work follows.
+    /// Returns true if the job has ended, so that no work follows.
     pub fn is_ended(self) -> bool {
         matches!(self, Self::Completed | Self::Cancelled | Self::Failed)
     }
@@ -47,7 +47,7 @@ pub enum WaitingFor {
     OtherJobs,
     /// The disk is full, or the store is unreadable or unwritable.
     Disk,
-    /// The job needs a process with another version of the solver, or with other tables.
+    /// The job needs a process with another version of the solver, or with other pattern tables.
     Version,
     /// No worker takes chunks.
     Workers,
@@ -67,14 +67,15 @@ named!(WaitingFor {
 /// Boards and parts of a job.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct JobCounts {
-    /// Number of boards, or of rows of the input.
+    /// Number of boards of the job. An invalid row of an input counts as a board.
     pub boards: u64,
     /// Number of boards in the stored parts.
     pub done: u64,
-    /// Failed and invalid rows of the stored parts; `None` while their number is unknown. The rows of other processes'
-    /// parts are counted once the job is complete, and the rows of a previous process's parts soon after the start.
+    /// Number of failed and invalid rows in the stored parts; `None` while the number is unknown. Parts of other
+    /// processes are counted once the job is complete. Parts of a previous process are counted soon after the start of
+    /// this process.
     pub failed: Option<u64>,
-    /// Number of parts of the complete job.
+    /// Number of parts that the complete job has.
     pub parts: u64,
     /// Number of stored parts.
     pub stored_parts: u64,
@@ -83,29 +84,29 @@ pub struct JobCounts {
 /// A snapshot of a job.
 #[derive(Clone, PartialEq, Debug)]
 pub struct JobView {
-    /// Id.
+    /// Id of the job.
     pub id: JobId,
-    /// State.
+    /// State of the job.
     pub state: JobState,
     /// Creation time.
     pub created: SystemTime,
-    /// End time, not before the creation time; `None` for an unfinished job.
+    /// End time, which is at or after the creation time; `None` for an unfinished job.
     pub ended: Option<SystemTime>,
     /// Time at which the job expires, by the clock of the store; `None` for an unfinished job.
     pub expires: Option<SystemTime>,
-    /// Name of the folder in `data`; `None` if the record is damaged.
+    /// Name of the job's folder in `data`; `None` if the record is damaged.
     pub folder: Option<FolderName>,
-    /// Specification; `None` if the specification is damaged.
+    /// Specification of the job; `None` if the specification is damaged.
     pub spec: Option<JobSpec>,
     /// Counts of boards and parts.
     pub counts: JobCounts,
     /// Estimated core time of the whole job, in seconds.
     pub core_seconds: f64,
-    /// Recent rate, in boards a second; `None` if no part was stored recently, or the job has ended.
+    /// Recent rate, in boards per second; `None` if no part was stored recently, or if the job has ended.
     pub rate: Option<f64>,
     /// The reason why the job makes no progress; `None` if the job makes progress or has ended.
     pub waiting_for: Option<WaitingFor>,
-    /// The reason of the failure; `None` if the job has not failed.
+    /// The reason why the job failed; `None` if the job has not failed.
     pub reason: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! The jobs of one owner as bulk work.
+//! The jobs of one owner, as bulk work of the service.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -16,24 +16,24 @@ use super::begun_chunk::{BegunChunk, ChunkBudget, ChunkMemory};
 use super::job::{Job, Step};
 use crate::service::{BoardCounts, BulkWork, Service, ServiceError, Slice, SliceContext, SliceEnd};
 
-/// The unfinished jobs of one owner. After each step of a job, the next job has its turn. Owners take turns with one
-/// another and with other bulk work.
+/// The unfinished jobs of one owner. The jobs take turns: after each step of a job, the next job makes a step. The lane
+/// lets owners take turns with one another and with other bulk work.
 pub(crate) struct OwnerWork {
     service: Arc<Service>,
     runtime: Handle,
     jobs: Mutex<VecDeque<Arc<Job>>>,
     budget: ChunkBudget,
-    /// True if the lane has ended the work although jobs remain.
+    /// True if the lane has ended the work while jobs remained.
     is_aborted: AtomicBool,
 }
 
 /// Result of labelling a chunk during a slice.
 enum Labelled {
-    /// No row of the chunk is left.
+    /// All rows of the chunk are labelled.
     Whole,
     /// The time of the slice is over.
     Partly,
-    /// Labelling cannot continue: the job has ended, an error stops it, or the service shuts down.
+    /// Labelling cannot continue: the job has ended, an error has occurred, or the service shuts down.
     Cancelled,
 }
 
@@ -44,7 +44,7 @@ enum Stop {
     Failed(JobError),
 }
 
-/// Maximum number of boards between two readings of the clock.
+/// Maximum number of boards that are labelled between two checks of the clock.
 const MAX_STRIDE: u32 = 64;
 
 impl OwnerWork {
@@ -58,7 +58,7 @@ impl OwnerWork {
         }
     }
 
-    /// Adds an unfinished job, unless it is present.
+    /// Adds an unfinished job, unless the job was added before.
     pub(crate) fn add(&self, job: &Arc<Job>) {
         let mut jobs = self.jobs.lock();
         if !jobs.iter().any(|added| Arc::ptr_eq(added, job)) {
@@ -66,24 +66,25 @@ impl OwnerWork {
         }
     }
 
-    /// Drops ended jobs. Returns true if any jobs remain.
+    /// Removes ended jobs. Returns true if unfinished jobs remain.
     pub(crate) fn has_unfinished(&self) -> bool {
         let mut jobs = self.jobs.lock();
         jobs.retain(|job| !job.state().is_ended());
         !jobs.is_empty()
     }
 
-    /// Returns true if obstacles stop all jobs.
+    /// Returns true if each job is stopped by an obstacle.
     pub(crate) fn is_blocked(&self) -> bool {
         self.jobs.lock().iter().all(|job| job.is_blocked())
     }
 
-    /// Returns true if the lane has ended the work since the last call. The work must then be registered again.
+    /// Returns true if the lane has ended the work since the last call of this function. If so, the caller must
+    /// register the work again.
     pub(crate) fn take_abort(&self) -> bool {
         self.is_aborted.swap(false, Ordering::Relaxed)
     }
 
-    /// Takes the next step of the first job that has one, and moves the job to the end of the rotation. Returns `None`
+    /// Takes the next step of the first job that has a step, and moves the job to the end of the queue. Returns `None`
     /// if no job has a step.
     fn next_turn(&self) -> Option<(Arc<Job>, Step)> {
         let mut jobs = self.jobs.lock();
@@ -99,7 +100,7 @@ impl OwnerWork {
         None
     }
 
-    /// Counts the failed and invalid rows of a job's stored parts.
+    /// Counts the failed and invalid rows in the stored parts of a job.
     fn open(job: &Job, context: &SliceContext<'_>) {
         let counted = context.without_worker(|| {
             let mut totals = Totals::default();
@@ -131,7 +132,8 @@ impl OwnerWork {
         }
     }
 
-    /// Labels boards of a chunk until the slice ends. Stores a complete part, and parks an incomplete chunk.
+    /// Labels boards of a chunk until the slice ends. Stores the part of a complete chunk, and parks an incomplete
+    /// chunk.
     fn go_on(&self, job: &Job, mut chunk: Box<BegunChunk>, context: &SliceContext<'_>, counts: &mut BoardCounts) {
         match self.label(job, &mut chunk, context, counts) {
             Labelled::Cancelled => job.drop_chunk(chunk.number),
@@ -161,7 +163,7 @@ impl OwnerWork {
         );
     }
 
-    /// Begins a chunk. If the labels depend on tables, loads the tables of the specification before.
+    /// Begins a chunk. If the labels depend on tables, first loads the tables that the specification names.
     fn begin(
         &self,
         job: &Job,
@@ -177,7 +179,7 @@ impl OwnerWork {
         BegunChunk::new(job.stored(), number, memory)
     }
 
-    /// Labels boards of a chunk until the chunk or the time of the slice ends.
+    /// Labels boards of a chunk until all boards are labelled or the time of the slice is over.
     fn label(
         &self,
         job: &Job,
@@ -224,7 +226,7 @@ impl OwnerWork {
         }
     }
 
-    /// Returns the tables of a job, which are loaded within the table memory if necessary.
+    /// Returns the tables of a job. If necessary, this function loads the tables within the table memory.
     fn tables(&self, job: &Job, context: &SliceContext<'_>) -> LoadedTables {
         let (tables, goal) = (self.service.tables(), job.stored().spec().boards.goal());
         let wait = self.service.settings().default_time;
@@ -280,8 +282,8 @@ impl BulkWork for OwnerWork {
     }
 }
 
-/// Guard of one step of a job. Dropping the guard ends the slice. After a panic the job ends as failed; otherwise its
-/// next slice would panic again.
+/// Guard of one step of a job. Dropping the guard ends the slice. After a panic, the guard ends the job as failed;
+/// otherwise the next slice of the job would panic again.
 struct Turn<'j>(&'j Job);
 
 impl Drop for Turn<'_> {

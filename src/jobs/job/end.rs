@@ -1,4 +1,4 @@
-//! Ends a job, or makes it wait.
+//! Ends a job, or makes the job wait.
 
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant, SystemTime};
@@ -12,13 +12,14 @@ use crate::jobs::time::bounded;
 use crate::jobs::view::{JobCounts, JobView, WaitingFor};
 
 impl Job {
-    /// Handles an error. After a temporary error, the job waits for the disk. After any other error, the job ends as
+    /// Handles an error. After a temporary error, the job waits for the store. After any other error, the job ends as
     /// failed.
     pub(crate) fn trouble(&self, error: &JobError) {
         if error.is_temporary() {
             return self.wait_for_disk(error);
         }
-        // While the end cannot be stored, the job is blocked and may fail repeatedly. Only the first error is logged.
+        // While the end of a failed job cannot be stored, the job is blocked, and may fail again. Only the first error
+        // is logged.
         if self.progress.lock().blocked.is_none() {
             let message = "job cannot go on";
             tracing::event!(target: "taquin::jobs", Level::ERROR, message, job.id = %self.id, %error);
@@ -49,13 +50,14 @@ impl Job {
         }
     }
 
-    /// Ends the job as cancelled, unless it has ended. Fails if the end cannot be stored.
+    /// Ends the job as cancelled, unless the job has ended. Fails if the end cannot be stored.
     pub(crate) fn cancel(&self) -> Result<(), JobError> {
         self.stored.abandon(EndState::Cancelled, None)?;
         self.read_end()
     }
 
-    /// Reads the end of the job from the files. Records and logs the end if it is new. Fails if the end cannot be read.
+    /// Reads the end of the job from the files. If the end is new, records and logs the end. Fails if the files cannot
+    /// be read.
     pub(crate) fn read_end(&self) -> Result<(), JobError> {
         if self.note_end(self.stored.end())? {
             let JobView { state, created, ended, counts, .. } = self.view(Duration::ZERO, true);
@@ -75,8 +77,8 @@ impl Job {
         Ok(())
     }
 
-    /// Records the end that was read from the files. A damaged end file makes the job fail. Returns false if there is
-    /// no end, or an end was recorded before.
+    /// Records an end that was read from the files. A damaged end file makes the job fail. Returns false if there is no
+    /// end, or if an end was recorded before.
     pub(crate) fn note_end(&self, end: Result<Option<JobEnd>, JobError>) -> Result<bool, JobError> {
         let mut end = match end {
             Ok(Some(end)) => end,
@@ -101,11 +103,11 @@ impl Job {
         Ok(true)
     }
 
-    /// Ends the job as failed because its files are damaged, without storing the failure. Returns false if an end was
-    /// recorded before.
+    /// Ends the job as failed because files of the job are damaged. This function does not store the failure. Returns
+    /// false if an end was recorded before.
     pub(crate) fn note_damage(&self, damage: &JobError) -> Result<bool, JobError> {
-        // A job with an unreadable record ends at the creation time of the record, so that a restart does not change
-        // the expiry.
+        // A job with a damaged record ends at the creation time of the record, so that a restart does not change the
+        // expiry time.
         let unknown = || if self.has_record { SystemTime::now() } else { self.record.created };
         let at = bounded(self.stored.ended_at()?.unwrap_or_else(unknown));
         let mut progress = self.progress.lock();
@@ -119,8 +121,8 @@ impl Job {
         Ok(true)
     }
 
-    /// Records that a reader found damaged files. The job becomes failed, even if it had ended, and the failure is
-    /// stored.
+    /// Records that a reader found damaged files. The job becomes failed, even if it had completed or was cancelled.
+    /// The failure is stored.
     pub(crate) fn report_damage(&self, damage: &JobError) {
         let ended = if let Phase::Ended { end, .. } = &self.progress.lock().phase { Some(end.state) } else { None };
         match ended {

@@ -1,4 +1,4 @@
-//! A job whose chunks other processes make.
+//! Jobs whose chunks are made by other processes.
 
 use std::time::{Duration, Instant};
 
@@ -8,12 +8,12 @@ use tracing::Level;
 use super::{Blocked, ChunkQueue, Job, Phase};
 use crate::jobs::view::WaitingFor;
 
-/// Interval at which all parts of a job are listed again while all of them exist and the job has not ended.
+/// Interval of listings of all parts of a job while all parts are known to exist and the job has not ended.
 const LIST_PERIOD: Duration = Duration::from_secs(if cfg!(test) { 1 } else { 300 });
 
 impl Job {
-    /// Reads which parts other processes have stored, and whether the job has ended. Returns true if there are new
-    /// parts.
+    /// Reads the parts that other processes have stored, and the end of the job, if the job has ended. Returns true if
+    /// there are new parts.
     ///
     /// # Errors
     /// [`JobError`] if the files cannot be read.
@@ -37,8 +37,8 @@ impl Job {
         Ok(self.note_stored(&stored))
     }
 
-    /// Lists all parts of a job that waits for its end. After the removal of a part, the part must be made again before
-    /// the job can end.
+    /// Lists all parts of a job that waits for its end. If a part was removed, the part must be made again before the
+    /// job can end.
     fn list_again(&self) -> Result<(), JobError> {
         let is_done = self.stored.done()?;
         let mut progress = self.progress.lock();
@@ -76,13 +76,14 @@ impl Job {
         boards > 0
     }
 
-    /// Calls `visit` with the number of each chunk without a known part, in order, until `visit` returns false.
+    /// Calls `visit` with the number of each chunk whose part is missing, in ascending order, until `visit` returns
+    /// false.
     pub fn missing_chunks(&self, mut visit: impl FnMut(u64) -> bool) {
         self.progress.lock().chunks.missing().take_while(|chunk| visit(*chunk)).for_each(drop);
     }
 
-    /// Records the number of tasks in the queue, whether the queue has a worker, and the present obstacle. Without an
-    /// obstacle, the job is no longer blocked.
+    /// Records the number of the job's tasks in the queue, whether the queue has a worker, and the present obstacle. If
+    /// `obstacle` is `None`, the job is no longer blocked.
     pub fn note_tasks(&self, tasks: usize, has_worker: bool, obstacle: Option<WaitingFor>) {
         let mut progress = self.progress.lock();
         let before = progress.blocked.map(|blocked| blocked.by);

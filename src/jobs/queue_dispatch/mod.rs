@@ -1,4 +1,4 @@
-//! A dispatch to workers on other machines: keeps a queue filled with the next chunks of all jobs.
+//! A dispatch to workers on other machines. The dispatch keeps a queue filled with the next chunks of all jobs.
 
 mod reading;
 mod refusals;
@@ -23,10 +23,11 @@ use super::dispatch::Dispatch;
 use super::job::Job;
 use super::view::WaitingFor;
 
-/// A dispatch that offers the lowest missing chunks of all unfinished jobs to a queue. The owner with the fewest tasks
-/// in the queue comes next.
+/// A dispatch that offers the lowest missing chunks of all unfinished jobs to a queue. The next offer is for the owner
+/// with the fewest tasks in the queue.
 ///
-/// Several processes may fill one queue: they offer equal tasks, and the queue keeps one of each.
+/// Several processes may fill the same queue. The processes offer equal tasks, and the queue keeps one of several equal
+/// tasks.
 pub struct QueueDispatch<Q> {
     queue: Arc<Q>,
     runtime: Handle,
@@ -39,27 +40,27 @@ pub struct QueueDispatch<Q> {
 /// Task counts by class, in the order of [`TaskClass::ALL`].
 type ClassCounts = [QueueCounts; 2];
 
-/// State kept between comparisons of the queue with the jobs.
+/// State that is kept between comparisons of the queue with the jobs.
 #[derive(Default)]
 struct Memory {
     /// Tasks in the queue after the last comparison.
     tasks: HashSet<Task>,
-    /// Tasks that have left the queue, finished or lost, each with the time when its absence was noted. A worker may
-    /// still be doing a lost task.
+    /// Tasks that have left the queue, each with the time when the dispatch noticed this. Such a task is finished or
+    /// was lost. A worker may still be doing a lost task.
     lost: HashMap<Task, Instant>,
-    /// Time when the files of a job were last read.
+    /// Time when the files of a job were last read, by job folder.
     read: HashMap<FolderName, Instant>,
-    /// Time of the last report that a worker cannot read or write a job's files, by job folder. A new part removes the
-    /// entry.
+    /// Time of the last report that a worker cannot read or write a job's files, by job folder. A new part of the job
+    /// removes the entry.
     stuck: HashMap<FolderName, Instant>,
-    /// Tasks that workers cannot do.
+    /// Tasks that workers have refused.
     refusals: Refusals,
 }
 
-/// Time between two reads of a job's files while the job has no task in the queue.
+/// Interval of reads of a job's files while the job has no task in the queue.
 const LOOK_PERIOD: Duration = Duration::from_secs(10);
 
-/// Time for which a worker's report counts. The longest pause before the worker's next report is shorter.
+/// Time for which a worker's report stays valid. A worker that still fails sends its next report within a shorter time.
 const REPORT_TIME: Duration = Duration::from_secs(15);
 
 /// Maximum number of concurrent offers to the queue.
@@ -78,7 +79,7 @@ impl<Q: Queue> QueueDispatch<Q> {
         }
     }
 
-    /// Returns the sums of the task counts of all classes at the last comparison; `None` if the queue was unreachable.
+    /// Returns the task counts at the last comparison, summed over all classes; `None` if the queue was unreachable.
     pub fn counts(&self) -> Option<QueueCounts> {
         let [bulk, quick] = *self.counts.lock();
         let counts = QueueCounts {
@@ -89,16 +90,16 @@ impl<Q: Queue> QueueDispatch<Q> {
         self.has_queue.load(Ordering::Relaxed).then_some(counts)
     }
 
-    /// Records whether the queue has a worker, and returns the counts and the tasks of the queue. The caller asks
-    /// before it reads the files of the jobs, so that the files contain the parts of all finished tasks.
+    /// Returns the counts and the tasks of the queue, and records whether the queue has a worker. The caller must ask
+    /// the queue before it reads the files of the jobs. Then the files contain the parts of all finished tasks.
     async fn ask(&self) -> Result<(ClassCounts, HashSet<Task>), QueueError> {
         self.has_worker.store(self.queue.has_worker().await?, Ordering::Relaxed);
         let counts = [self.queue.counts(TaskClass::Bulk).await?, self.queue.counts(TaskClass::Quick).await?];
         Ok((counts, self.queue.tasks().await?))
     }
 
-    /// Reads the progress of the jobs that have tasks, or were not read lately, and returns the unfinished jobs. A job
-    /// that cannot be read is left out.
+    /// Reads the progress of each job that has tasks or was not read recently. Returns the unfinished jobs without the
+    /// jobs that could not be read.
     fn read_all<'j>(memory: &mut Memory, unfinished: &'j [Arc<Job>], tasks: &HashSet<Task>) -> Vec<&'j Arc<Job>> {
         let active: HashSet<FolderName> = memory.tasks.iter().chain(tasks).map(|task| task.folder).collect();
         let is_due = |job: &&Arc<Job>| {
@@ -129,13 +130,14 @@ impl<Q: Queue> QueueDispatch<Q> {
         going
     }
 
-    /// Chooses the next offers, and records them in `memory`. `tasks` are the tasks in the queue.
+    /// Selects the next offers, and records the offers in `memory`. `tasks` are the tasks in the queue.
     fn choose(memory: &mut Memory, going: &[&Arc<Job>], counts: ClassCounts, tasks: HashSet<Task>) -> Vec<Task> {
         let now = Instant::now();
         let gone: Vec<Task> = memory.tasks.difference(&tasks).copied().collect();
         memory.lost.retain(|task, noted| !tasks.contains(task) && now.duration_since(*noted) < LEASE_TIME);
         for task in &gone {
-            // Finished tasks count as lost too, which does no harm, since no job misses their chunks any more.
+            // A finished task is recorded as lost too. The record does no harm, since the part of the task's chunk
+            // exists.
             memory.lost.entry(*task).or_insert(now);
         }
         let refusals = &memory.refusals;
@@ -165,7 +167,7 @@ impl<Q: Queue> QueueDispatch<Q> {
         let (counts, tasks) = match self.runtime.block_on(self.ask()) {
             Ok(asked) => asked,
             Err(error) => {
-                // The progress of jobs is read and reported even without a queue.
+                // The progress of jobs is read and reported even if the queue is unreachable.
                 let known = memory.tasks.clone();
                 for job in Self::read_all(&mut memory, unfinished, &known) {
                     job.note_obstacle(WaitingFor::Queue);
@@ -189,8 +191,8 @@ impl<Q: Queue> QueueDispatch<Q> {
             job.note_tasks(tasks, has_worker, obstacle);
         }
         if offered.is_err() {
-            // Failed offers are forgotten, so that they do not count as lost at the next comparison. If the queue has
-            // received some of them, the next comparison finds those in the queue.
+            // Failed offers are removed from `memory`, so that the next comparison does not count them as lost. If the
+            // queue has received some of these offers, the next comparison finds them in the queue.
             let offers: HashSet<Task> = offers.into_iter().collect();
             memory.tasks.retain(|task| !offers.contains(task));
         }
@@ -199,7 +201,7 @@ impl<Q: Queue> QueueDispatch<Q> {
 }
 
 impl Memory {
-    /// Drops old worker reports, and records new ones.
+    /// Removes old worker reports, and records new reports.
     fn note(&mut self, reports: HashSet<WorkerTrouble>) {
         self.stuck.retain(|_, reported| reported.elapsed() < REPORT_TIME);
         self.refusals.forget_old();

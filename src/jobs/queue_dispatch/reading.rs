@@ -1,4 +1,4 @@
-//! Reads the progress of jobs concurrently, since each read takes some requests to a store.
+//! Reads the progress of several jobs concurrently, since each read sends some requests to the store.
 
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
@@ -12,10 +12,10 @@ use crate::jobs::job::Job;
 /// Maximum number of concurrent reads.
 const CONCURRENT_READS: usize = 16;
 
-/// Time since the first read after which no further job is read if the store has failed.
+/// Time since the start of the first read after which no further read begins if the store has failed.
 const READ_TIME: Duration = Duration::from_millis(if cfg!(test) { 200 } else { 5000 });
 
-/// Reads the progress of these jobs, and returns for each job whether it has new parts. If the store fails, the jobs
+/// Reads the progress of these jobs. The result of a job is true if the job has new parts. If the store fails, the jobs
 /// that are not read within [`READ_TIME`] get an error.
 pub(crate) fn read_jobs<'j>(jobs: &[&'j Arc<Job>]) -> Vec<(&'j Arc<Job>, Result<bool, JobError>)> {
     read_each(jobs, |job| job.read_progress(), |job| job.stored().file_error("", ErrorKind::TimedOut.into()))

@@ -1,4 +1,5 @@
-//! Tasks that workers cannot do. Such tasks must neither fill the queue nor displace the tasks of other jobs.
+//! Tasks that workers have refused. A refused task rests: the dispatch does not offer the task for a while. So refused
+//! tasks do not fill the queue, and do not displace the tasks of other jobs.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -8,7 +9,7 @@ use taquin_cluster::Task;
 
 use crate::jobs::view::WaitingFor;
 
-/// Recent refusals of workers, and recent new parts, by job folder.
+/// Recent refusals, and times of recent new parts, by job folder.
 #[derive(Debug, Default)]
 pub(crate) struct Refusals {
     refused: HashMap<FolderName, Refused>,
@@ -20,27 +21,27 @@ pub(crate) struct Refusals {
 struct Refused {
     why: WaitingFor,
     last: Instant,
-    /// The resting tasks, each with the time of its last refusal.
+    /// The resting tasks, each with the time when a worker last refused the task.
     tasks: HashMap<Task, Instant>,
 }
 
 /// Lease time of the queue.
 pub(crate) const LEASE_TIME: Duration = if cfg!(test) { Duration::from_secs(2) } else { taquin_cluster::LEASE_TIME };
 
-/// Time for which a refused task is not offered again.
+/// Time for which a refused task rests.
 const REST: Duration = LEASE_TIME;
 
-/// Time for which a refusal or a new part counts.
+/// Time for which the record of a refusal or of a new part is kept.
 const REFUSAL_TIME: Duration = LEASE_TIME.saturating_mul(3);
 
-/// Limit of queued and resting tasks of a job that no worker makes.
+/// Maximum number of queued and resting tasks of a job, if no worker makes parts of the job.
 const TRIALS: usize = 8;
 
-/// Limit of resting tasks of a job that some workers make and others refuse.
+/// Maximum number of resting tasks of a job, if some workers make parts of the job and other workers refuse its tasks.
 const TRIALS_BESIDE: usize = 256;
 
 impl Refusals {
-    /// Records that a worker has refused a task, and the reason.
+    /// Records that a worker has refused a task for the reason `why`.
     pub(crate) fn note(&mut self, task: Task, why: WaitingFor) {
         let now = Instant::now();
         let new = || Refused { why, last: now, tasks: HashMap::new() };
@@ -54,7 +55,7 @@ impl Refusals {
         self.made.insert(folder, Instant::now());
     }
 
-    /// Drops old records.
+    /// Removes old records.
     pub(crate) fn forget_old(&mut self) {
         self.made.retain(|_, made| made.elapsed() < REFUSAL_TIME);
         self.refused.retain(|_, refused| refused.last.elapsed() < REFUSAL_TIME);
@@ -63,7 +64,7 @@ impl Refusals {
         }
     }
 
-    /// Returns true if a task rests after a refusal.
+    /// Returns true if a task rests.
     pub(crate) fn has(&self, task: &Task) -> bool {
         self.refused.get(&task.folder).is_some_and(|refused| refused.tasks.contains_key(task))
     }
@@ -77,8 +78,8 @@ impl Refusals {
         }
     }
 
-    /// Returns the reason why no worker makes a job; `None` if the job has new parts, or no task of the job was refused
-    /// lately.
+    /// Returns the reason why no worker makes parts of a job. Returns `None` if the job has recent parts, or if no task
+    /// of the job was refused recently.
     pub(crate) fn obstacle(&self, folder: FolderName) -> Option<WaitingFor> {
         self.refused.get(&folder).filter(|_| !self.is_made(folder)).map(|refused| refused.why)
     }

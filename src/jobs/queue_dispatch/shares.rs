@@ -1,4 +1,4 @@
-//! Chooses the next tasks for the queue, fairly among owners and jobs.
+//! Selects the next tasks for the queue, with fair shares for owners and jobs.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, HashSet, VecDeque};
@@ -11,7 +11,7 @@ use super::refusals::Refusals;
 use crate::jobs::job::Job;
 use crate::jobs::owner::JobOwner;
 
-/// Estimated core time of a job up to which its tasks are quick, in seconds.
+/// Maximum estimated core time of a job with quick tasks, in seconds. The tasks of longer jobs are bulk tasks.
 const QUICK: f64 = 10.0;
 
 pub(crate) fn class_of(job: &Job) -> TaskClass {
@@ -19,17 +19,17 @@ pub(crate) fn class_of(job: &Job) -> TaskClass {
 }
 
 /// Returns the number of tasks to add to the queue. `ended` is the number of tasks that have ended since the last
-/// comparison. The queue should have a waiting task for each idle thread of the workers. Beyond these tasks, the queue
-/// should have a quarter of the leased tasks or as many as end in two periods, whichever is more, and one. A short
-/// queue lets another owner's tasks come soon.
+/// comparison. The queue should have one waiting task for each waiting call of a worker. In addition, the queue should
+/// have one spare task, and either a quarter of the number of leased tasks or twice `ended`, whichever is more. In a
+/// short queue, the tasks of another owner are handed out soon.
 pub(crate) fn places(counts: QueueCounts, ended: u64) -> usize {
     let wanted = counts.takers + (counts.leased / 4).max(2 * ended) + 1;
     wanted.saturating_sub(counts.waiting) as usize
 }
 
-/// Chooses tasks for `places` places in the queue. Each place goes to the owner with the fewest tasks in the queue, and
-/// there to the job with the fewest. `tasks` are the tasks in the queue. Tasks for which `may_offer` returns false are
-/// left out.
+/// Selects tasks for `places` places in the queue. Each place goes to the owner with the fewest tasks in the queue, and
+/// to that owner's job with the fewest tasks in the queue. `tasks` are the tasks in the queue. A task for which
+/// `may_offer` returns false is not selected.
 pub(crate) fn share(
     jobs: &[&Arc<Job>],
     places: usize,
@@ -57,7 +57,7 @@ pub(crate) fn share(
     while chosen.len() < places
         && let Some((Reverse(out), at)) = turns.pop()
     {
-        // A job without further tasks drops out. So does an owner without further jobs.
+        // A job without further tasks is removed from the heap. An owner without further jobs is removed as well.
         let Some(mut share) = shares[at].pop() else { continue };
         let Some(task) = share.next.pop_front() else {
             turns.push((Reverse(out), at));
@@ -71,8 +71,8 @@ pub(crate) fn share(
     chosen
 }
 
-/// A job's next tasks, and the number of its tasks in the queue. The greatest share, which has the fewest tasks in the
-/// queue, comes next.
+/// The next tasks of a job, and the number `out` of the job's tasks in the queue. The greatest share comes next; the
+/// greatest share has the smallest `out`.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct JobShare {
     out: Reverse<usize>,
@@ -80,7 +80,8 @@ struct JobShare {
     next: VecDeque<Task>,
 }
 
-/// Returns the next tasks of a job that may be offered: at most `count` chunks, or the end if all parts exist.
+/// Returns the next tasks of a job for which `may_offer` returns true. The tasks are at most `count` chunks, or the end
+/// task if all parts exist.
 fn next_tasks(job: &Job, count: usize, may_offer: impl Fn(&Task) -> bool) -> VecDeque<Task> {
     let task = |work| Task { class: class_of(job), job: job.id(), folder: job.record.folder, work };
     let (mut tasks, mut is_complete) = (VecDeque::new(), true);

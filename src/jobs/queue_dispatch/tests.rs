@@ -1,4 +1,4 @@
-//! Replicas and workers of one process, with files and a queue in memory that fail now and then.
+//! Tests of several service replicas and workers in one process. Files and queue are in memory, and fail at times.
 
 mod hooked_files;
 mod troubles;
@@ -25,7 +25,7 @@ use taquin_solver::{Board, RandomSource, Size, SplitMix};
 
 const SEARCH_MEMORY: u64 = 16 << 20;
 
-/// Store and queue of all processes of a test.
+/// The store and the queue that all processes of a test share.
 #[derive(Clone)]
 struct Place {
     files: Arc<dyn Files>,
@@ -65,7 +65,7 @@ impl Place {
     }
 }
 
-/// An engine whose task runs until the replica is dropped.
+/// An engine of a service replica. The engine's task runs until the replica is dropped.
 struct Replica {
     engine: Arc<JobEngine>,
     task: JoinHandle<()>,
@@ -76,7 +76,7 @@ impl Replica {
         self.engine.create(owner(), None, draft).await.unwrap()
     }
 
-    /// Finds a job that another replica has created.
+    /// Finds a job that another replica created.
     async fn job(&self, job: &Job) -> Arc<Job> {
         self.engine.find(owner(), job.id()).await.unwrap().expect("the job is known everywhere")
     }
@@ -111,13 +111,13 @@ struct RunningWorker {
 }
 
 impl RunningWorker {
-    /// Ends the worker as a signal does.
+    /// Ends the worker like a signal.
     async fn stop(self) {
         drop(self.stop);
         self.task.await.unwrap();
     }
 
-    /// Ends the worker at once. Its threads finish, and their results are dropped.
+    /// Ends the worker at once. The threads of the worker finish, and their results are dropped.
     fn kill(self) {
         self.task.abort();
     }
@@ -135,7 +135,8 @@ fn owner() -> JobOwner {
     JobOwner::of_token([1; 32])
 }
 
-/// A job of 5x5 boards. Each board takes a search of some milliseconds, and has a chunk of its own.
+/// Creates a request for a job of 5x5 boards. The search for a board takes some milliseconds. Each board has its own
+/// chunk.
 fn draft(count: u64) -> Draft {
     let goal = Board::blank_last(Size::try_from((5, 5)).unwrap());
     let limits = RequestedLimits { time: Some(Duration::from_secs(60)), expanded: Some(100), nodes: None };
@@ -143,7 +144,7 @@ fn draft(count: u64) -> Draft {
     Draft { boards, want: Want::Moves, limits, folder: None }
 }
 
-/// The parts and the manifest of a job, made on one thread.
+/// Returns the parts and the manifest of a job that one thread makes without disturbances.
 fn undisturbed(spec: &JobSpec) -> Vec<Vec<u8>> {
     let job = StoredJob::create_in(Arc::new(FilesInMemory::default()), spec).unwrap();
     let (tables, cancel) = (Tables::default(), AtomicBool::new(false));
@@ -179,7 +180,7 @@ async fn workers_make_the_parts_of_a_job_and_all_replicas_know_it() {
     assert!(place.queue.tasks().await.unwrap().is_empty());
 }
 
-/// Kills and restarts workers, and makes the queue lose and repeat tasks, in an order that the seed determines.
+/// Kills and restarts workers, and makes the queue lose and repeat tasks. The seed determines the order.
 async fn disturb(place: &Place, service: &Arc<Service>, seed: u64, mut workers: Vec<RunningWorker>) {
     let mut random = SplitMix(seed);
     loop {
@@ -231,7 +232,7 @@ async fn until_done(place: &Place) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn whichever_call_of_a_worker_fails_the_job_ends_with_the_same_bytes() {
-    /// Number of calls tried at once, since a worker waits for some seconds after a failure.
+    /// Number of calls that are tried concurrently, since a worker waits for some seconds after a failure.
     const AT_ONCE: usize = 8;
     let service = service();
     for failure in [Failure::NotMade, Failure::ResultLost] {
@@ -248,8 +249,8 @@ async fn whichever_call_of_a_worker_fails_the_job_ends_with_the_same_bytes() {
     }
 }
 
-/// Checks that a job completes although call number `call` of its worker to the files fails. Returns false if the
-/// worker makes fewer calls.
+/// Checks that a job completes although the worker's call number `call` to the files fails. Returns false if the worker
+/// makes fewer calls.
 async fn is_call_of_a_worker_survived(
     service: &Arc<Service>,
     turn: &tokio::sync::Mutex<()>,
@@ -262,13 +263,13 @@ async fn is_call_of_a_worker_survived(
     let (creation, runtime) = (turn.lock().await, Handle::current());
     let job = replica.create(draft(2)).await;
     drop(creation);
-    // Like files that wait for a network, this hook panics on a thread of the runtime.
+    // This hook panics on an async thread of the runtime, like files that wait for the network.
     let off_runtime = move || runtime.block_on(ready(()));
     let failing = Arc::new(FailingFiles::new(memory, call, failure).with_before(off_runtime));
     let worker = Place { files: Arc::clone(&failing) as _, ..place.clone() }.worker(service, 1);
     let view = replica.completed(&job).await;
     assert_eq!(view.state, JobState::Completed, "{failure:?}, call {call}: {view:?}");
-    // The failing call may be the last one, which is retried.
+    // The failing call may be the last call of the task, which the worker then retries.
     until_done(&place).await;
     worker.stop().await;
     assert_eq!(files(job.stored()), undisturbed(job.stored().spec()), "{failure:?}, call {call}");
@@ -355,7 +356,7 @@ async fn a_short_job_does_not_wait_for_the_chunks_of_a_long_one() {
     let (place, service) = (Place::new(), service());
     let replica = place.replica(&service).await;
     let worker = place.worker(&service, 1);
-    // The boards of the long job take half a minute each.
+    // Each board of the long job takes half a minute.
     let goal = Board::blank_last(Size::try_from((6, 6)).unwrap());
     let limits = RequestedLimits { time: Some(Duration::from_secs(30)), expanded: None, nodes: None };
     let boards = JobBoards::Recipe(Recipe::try_new(goal, "s", 1 << 20).unwrap());

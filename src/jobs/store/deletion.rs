@@ -1,4 +1,4 @@
-//! Deletes jobs, and folders without a record.
+//! Deletes jobs, and removes folders that no record names.
 
 use std::collections::HashSet;
 use std::io::{self, ErrorKind};
@@ -11,7 +11,7 @@ use tracing::Level;
 use super::record::name_of;
 use super::{FoundRecord, JobStore, report_useless};
 
-/// Ids and folders of all jobs with a valid record, and the error of a damaged record, if there is one.
+/// Ids and folders of all jobs with a valid record, and the error of one damaged record, if there is a damaged record.
 type FoldersOfJobs = (Vec<(JobId, FolderName)>, Option<io::Error>);
 
 /// Result of a deletion.
@@ -25,31 +25,31 @@ pub(crate) enum Removal {
     ByAnother,
 }
 
-/// Name of a file in a job's folder. The file contains the name of the process that deletes the job.
+/// Name of a file in a job's folder. The file contains the name under which a process deletes the job.
 const DELETED: &str = "deleted";
 
-/// Time after which another process may take over an unfinished deletion. The last request of a deletion takes less
-/// time.
+/// Age of an unfinished deletion at which another process may take over the deletion. The last request of a deletion
+/// takes less time.
 const DELETION_TIME: Duration = Duration::from_secs(120);
-/// Time after which a folder without a record is removed, counted from the moment when this process first saw the
-/// folder. The creation of a job takes less time, so no other process is still creating a job in the folder.
+/// Time from the moment when this process first saw a folder without a record until the process removes the folder. The
+/// creation of a job takes less time, so no other process is still creating a job in the folder.
 pub(crate) const UNNAMED_TIME: Duration = Duration::from_secs(2 * 3600);
 
 impl JobStore {
-    /// Removes the record of a job, and keeps its files. A newer job with the same id stays, even if another process
-    /// creates that job meanwhile. In this process, no other removal or creation may run at the same time. After an
-    /// error, the record may be gone.
+    /// Removes the record of a job, and keeps the job's files. If another process creates a job with the same id
+    /// meanwhile, the record of that newer job stays. This process must not run another removal or creation at the same
+    /// time. After an error, the record may or may not exist.
     pub(crate) fn remove(&self, id: JobId, folder: FolderName) -> Result<Removal, JobError> {
         if !self.names(id, folder)? {
             return Ok(Removal::WasGone);
         }
         let claimed = match self.claim_deletion(folder) {
-            // A full disk prevents the claim, but the deletion makes room.
+            // On a full disk the claim cannot be stored. The deletion continues, since the deletion frees space.
             Err(error) if error.is_disk_full() => true,
             claimed => claimed?,
         };
-        // The order matters: after the claim, a record that still names the folder is removed only by the process with
-        // the claim.
+        // This second check must come after the claim: after the claim, only the claiming process removes a record that
+        // names the folder.
         if !self.names(id, folder)? {
             return Ok(Removal::WasGone);
         }
@@ -61,8 +61,8 @@ impl JobStore {
         Ok(Removal::Done)
     }
 
-    /// Removes the files of a removed job. If an error occurs, for example because a slice still stores a part, the
-    /// folder is removed later as a folder without a record.
+    /// Removes the files of a removed job. If an error occurs, for example because a slice stores a part at the same
+    /// time, [`remove_unnamed`](Self::remove_unnamed) removes the folder later.
     pub(crate) fn remove_files(&self, id: JobId, folder: FolderName) {
         if let Err(error) = self.remove_folder(folder) {
             let message = "files of a deleted job are left for now";
@@ -70,8 +70,8 @@ impl JobStore {
         }
     }
 
-    /// Claims the deletion of the job in a folder. Returns true if this process may remove the record of the job. In a
-    /// directory of this process alone, no claim is needed.
+    /// Claims the deletion of the job in a folder. Returns true if this process may remove the record of the job. No
+    /// claim is needed in a directory that belongs to this process alone.
     pub(crate) fn claim_deletion(&self, folder: FolderName) -> Result<bool, JobError> {
         if !self.is_shared() {
             return Ok(true);
@@ -84,28 +84,28 @@ impl JobStore {
             if files.put(DELETED, &own)? == Created::New || files.get(DELETED)?.is_some_and(|by| by == own) {
                 return Ok(true);
             }
-            // After this time, the claiming process may have exited.
+            // After [`DELETION_TIME`], this process takes over: the claiming process may have exited.
             let age = files.created_at(DELETED)?.and_then(|at| self.now()?.duration_since(at).ok());
             Ok(age.is_some_and(|age| age > DELETION_TIME))
         };
         match claim() {
-            // Another process has removed the folder meanwhile.
+            // Another process removed the folder in the meantime.
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
-            // A file in place of the folder, or a claim that is no regular file, does not count as a claim.
+            // If the folder is a file, or the claim is not a regular file, the claim does not count.
             Err(error) if matches!(error.kind(), ErrorKind::NotADirectory | ErrorKind::InvalidData) => Ok(true),
             claimed => claimed.map_err(|source| JobError::File { path: files.path_of(DELETED), source }),
         }
     }
 
-    /// Removes a folder. The specification is removed first: without a specification, all work on the job stops.
+    /// Removes a folder. The specification is removed first: all work on a job stops once the job has no specification.
     fn remove_folder(&self, folder: FolderName) -> io::Result<()> {
         let files = folder.in_store(&self.files);
         files.remove(SPEC)?;
         files.remove_folder("")
     }
 
-    /// Reads the ids and folders of all jobs with a valid record, and the error of a damaged record, if there is one.
-    /// Fails if a record is unreadable.
+    /// Reads the ids and folders of all jobs with a valid record, and the error of one damaged record, if there is one.
+    /// Fails if a record cannot be read at present.
     fn records(&self) -> io::Result<FoldersOfJobs> {
         let (records, damage, failure) = (Mutex::new(Vec::new()), Mutex::new(None), Mutex::new(None));
         self.for_each(&self.ids()?, |id| match self.find_record(id) {
@@ -127,15 +127,15 @@ impl JobStore {
         failure.into_inner().map_or(Ok(found), |error| Err(io::Error::other(error)))
     }
 
-    /// Removes the folders that no record names and that this process first saw at least `seen_for` ago. Returns the
-    /// ids and folders of all jobs with a valid record. Removes nothing if a record is unreadable or damaged.
+    /// Removes each folder that no record names and that this process first saw at least `seen_for` ago. Removes
+    /// nothing if a record is unreadable or damaged. Returns the ids and folders of all jobs with a valid record.
     pub(crate) fn remove_unnamed(&self, seen_for: Duration) -> io::Result<Vec<(JobId, FolderName)>> {
-        // The order matters: if the records were read first, the folder of a job created meanwhile would seem to have
-        // no record.
+        // The folders are listed before the records are read. In the opposite order, the folder of a job that is
+        // created in between would seem to have no record.
         let mut folders = Vec::new();
         self.files.list_folders(FolderName::PARENT, &mut |name| folders.extend(name.parse::<FolderName>()))?;
-        // This check also comes before the records are read: a creation that has ended by now has left its record, if
-        // it succeeded.
+        // This check must also come before the records are read. A successful creation that has left `making` by now
+        // has written its record already.
         folders.retain(|folder| !self.making.lock().contains(folder));
         let (records, damaged) = self.records()?;
         if let Some(error) = damaged {

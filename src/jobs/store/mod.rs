@@ -25,19 +25,19 @@ use record::{RECORDS, id_of, name_of};
 
 /// The store of jobs (docs/adr/0024).
 ///
-/// Each job has a folder in `data` with a random, unique name. Creating the record `jobs/ID.json`, which names the
-/// folder, creates the job. A folder without a record is orphaned once the request that made the folder has ended.
+/// Each job has a folder in `data` with a random, unique name. The record `jobs/ID.json` names the folder. The creation
+/// of the record creates the job. Once the request that made a folder has ended, a folder without a record is garbage.
 #[derive(Debug)]
 pub struct JobStore {
     files: Arc<dyn Files>,
-    /// Time when this process first saw each folder without a record.
+    /// Folders without a record, each with the time when this process first saw the folder.
     unnamed: Mutex<HashMap<FolderName, Instant>>,
     /// Folders in which this process creates jobs.
     making: Arc<Mutex<HashSet<FolderName>>>,
     clock: Mutex<StoreClock>,
-    /// The name under which this process deletes jobs.
+    /// The name under which this process claims deletions.
     deleter: OnceLock<FolderName>,
-    /// The directory, locked for this process; `None` if other processes share the store.
+    /// The directory, which this process has locked; `None` if other processes may use the store.
     own: Option<Directory>,
 }
 
@@ -53,7 +53,7 @@ pub(crate) struct FoundRecord {
 const READERS: usize = 16;
 
 impl JobStore {
-    /// Opens a directory for this process alone. Creates a missing directory.
+    /// Opens a directory for this process alone. Creates the directory if it is missing.
     ///
     /// # Errors
     /// [`EngineError`].
@@ -67,14 +67,14 @@ impl JobStore {
         Ok(Self { own: Some(root.clone()), ..Self::shared(Arc::new(root)) })
     }
 
-    /// Creates a store on files that other processes may use too.
+    /// Creates a store from files that other processes may use too.
     pub fn shared(files: Arc<dyn Files>) -> Self {
         let (unnamed, clock, deleter) = (Mutex::default(), Mutex::default(), OnceLock::new());
         Self { files, unnamed, making: Arc::default(), clock, deleter, own: None }
     }
 
-    /// Creates missing folders, and removes records that killed processes left unfinished. In a directory of this
-    /// process alone, also removes folders without a record, unless a record is unreadable.
+    /// Creates missing folders, and removes unfinished records of killed processes. In a directory of this process
+    /// alone, this function also removes folders without a record, unless a record is unreadable.
     pub(crate) fn prepare(&self) -> io::Result<()> {
         self.files.create_folder(RECORDS)?;
         self.files.create_folder(FolderName::PARENT)?;
@@ -87,13 +87,13 @@ impl JobStore {
         Ok(())
     }
 
-    /// True if other processes use the store too.
+    /// Returns true if other processes may use the store.
     pub(crate) fn is_shared(&self) -> bool {
         self.own.is_none()
     }
 
-    /// Returns the time by the clock that dates files. The clock of a shared store may differ from the process clock;
-    /// the result is `None` until the clock of a shared store has been read once.
+    /// Returns the present time of the clock that dates files. The clock of a shared store may differ from the clock of
+    /// the process. Returns `None` until the clock of a shared store has been read once.
     pub(crate) fn now(&self) -> Option<SystemTime> {
         if !self.is_shared() {
             return Some(SystemTime::now());
@@ -101,7 +101,7 @@ impl JobStore {
         self.clock.lock().now(|| self.look_at_clock())
     }
 
-    /// Reads the store's clock from the date of a new file.
+    /// Reads the time of the store's clock from the date of a new file.
     fn look_at_clock(&self) -> io::Result<SystemTime> {
         const NAME: &str = "clock";
         let folder = self.begin()?;
@@ -109,7 +109,7 @@ impl JobStore {
         folder.files().created_at(NAME)?.ok_or_else(|| ErrorKind::NotFound.into())
     }
 
-    /// The files of the whole store. Error messages take the path of the store from them.
+    /// Returns the files of the whole store. Error messages contain the path of these files.
     pub(crate) fn files(&self) -> &dyn Files {
         &*self.files
     }
@@ -118,14 +118,15 @@ impl JobStore {
     pub(crate) fn begin(&self) -> io::Result<NewFolder> {
         let name = FolderName::random()?;
         let files = Arc::new(name.in_store(&self.files));
-        // The folder is registered before it exists; otherwise it could be removed as a folder without a record.
+        // The folder is registered before the folder exists. Otherwise, it could be removed as a folder without a
+        // record.
         let folder = NewFolder::new(name, files, Arc::clone(&self.making), self.is_shared());
         folder.files().create_folder("")?;
         Ok(folder)
     }
 
-    /// Creates a job by writing its record. Returns [`Created::Existed`] if the id is taken. After an error the job may
-    /// exist, unless the disk is full or the error is [`CreateError::TooLate`].
+    /// Creates a job by writing its record. Returns [`Created::Existed`] if the id is taken. After an error, the job
+    /// may exist, unless the disk is full or the error is [`CreateError::TooLate`].
     pub(crate) fn create(&self, id: JobId, record: &JobRecord, mut folder: NewFolder) -> Result<Created, CreateError> {
         let name = name_of(id);
         folder.check_time()?;
@@ -133,11 +134,12 @@ impl JobStore {
             let source = io::Error::other("the directory of the jobs is not the one that this service has locked");
             return Err(self.error("", source).into());
         }
-        // From here on a record may name the folder, even after an error.
+        // From here on, a record may name the folder, even if an error follows.
         folder.is_kept = true;
         match self.files.put(&name, &record.to_json()) {
             Ok(Created::New) => Ok(Created::New),
-            // A retry inside `put` may find the record of its first attempt, which names this folder.
+            // If `put` retries internally, it may find the record of its own first attempt. That record names this
+            // folder.
             Ok(Created::Existed) => {
                 folder.is_kept = self.names(id, record.folder)?;
                 Ok(if folder.is_kept { Created::New } else { Created::Existed })
@@ -150,18 +152,18 @@ impl JobStore {
         }
     }
 
-    /// True if the record with this id names this folder.
+    /// Returns true if the record with this id names this folder.
     pub(crate) fn names(&self, id: JobId, folder: FolderName) -> Result<bool, JobError> {
         Ok(self.record(id)?.is_some_and(|record| record.folder == folder))
     }
 
-    /// Reads the record of a job, or the placeholder of a damaged record; `None` if the id has no job.
+    /// Reads the record of a job. Returns a placeholder for a damaged record, and `None` if the id has no job.
     pub(crate) fn record(&self, id: JobId) -> Result<Option<JobRecord>, JobError> {
         Ok(self.find_record(id)?.map(|found| found.record))
     }
 
-    /// Reads the record of a job, with the damage if the record is damaged; `None` if the id has no job. Fails if the
-    /// store cannot be read.
+    /// Reads the record of a job; `None` if the id has no job. The result includes the damage of a damaged record.
+    /// Fails if the store cannot be read.
     pub(crate) fn find_record(&self, id: JobId) -> Result<Option<FoundRecord>, JobError> {
         let name = name_of(id);
         let (bytes, damage) = match self.files.get(&name) {
@@ -201,14 +203,14 @@ impl JobStore {
         let mut note = |name: &str| ids.extend(id_of(name));
         self.files.list(RECORDS, &mut note)?;
         if self.own.is_some() {
-            // A folder in place of a record counts as a damaged record.
+            // A folder in place of the record file counts as a damaged record.
             self.files.list_folders(RECORDS, &mut note)?;
         }
         Ok(ids)
     }
 
-    /// Calls `read` with each id until `read` returns false. For a shared store, several threads call `read`, in any
-    /// order.
+    /// Calls `read` with each id until `read` returns false. For a shared store, several threads call `read`, and the
+    /// order is arbitrary.
     pub(crate) fn for_each(&self, ids: &[JobId], read: impl Fn(JobId) -> bool + Sync) {
         let (next, is_over) = (AtomicUsize::new(0), AtomicBool::new(false));
         let work = || {
@@ -221,7 +223,7 @@ impl JobStore {
         let threads = if self.is_shared() { READERS.min(ids.len()) } else { 1 };
         std::thread::scope(|scope| {
             for _ in 1..threads {
-                // If a thread cannot be created, the other threads do its work.
+                // If a thread cannot be created, the other threads read all records.
                 let _ = std::thread::Builder::new().spawn_scoped(scope, work);
             }
             work();

@@ -18,15 +18,15 @@ pub struct NewFolder {
     name: FolderName,
     files: Arc<dyn Files>,
     making: Arc<Mutex<HashSet<FolderName>>>,
-    /// Time at which the creation is given up; `None` in a directory of this process alone.
+    /// Time limit for the creation of the job; `None` in a directory of this process alone.
     pub(crate) deadline: Option<Instant>,
     pub(crate) is_kept: bool,
-    /// Count against the owner's limit; `None` if the folder does not count.
+    /// Counts the job against the owner's limit; `None` if the folder does not count.
     pub(crate) creation: Option<Creation>,
 }
 
 impl NewFolder {
-    /// Registers an empty folder in `making` until the value is dropped.
+    /// Registers a folder in `making` until the value is dropped. The folder is not created yet.
     pub(crate) fn new(
         name: FolderName,
         files: Arc<dyn Files>,
@@ -38,7 +38,7 @@ impl NewFolder {
         Self { name, files, making, deadline, is_kept: false, creation: None }
     }
 
-    /// Checks that the time limit of the creation has not passed. Only a shared store has this limit, since other
+    /// Checks that the time limit of the creation has not passed. Only a shared store has a limit, because other
     /// processes remove folders without a record after two hours.
     ///
     /// # Errors
@@ -48,7 +48,7 @@ impl NewFolder {
         if is_late { Err(CreateError::TooLate(MAKING_TIME)) } else { Ok(()) }
     }
 
-    /// The files of the folder, to which the boards of an input are written.
+    /// Returns the files of the folder. The boards of an upload are written there.
     pub fn files(&self) -> &Arc<dyn Files> {
         &self.files
     }
@@ -57,7 +57,7 @@ impl NewFolder {
         self.name
     }
 
-    /// Writes the specification. An input must have been written before.
+    /// Writes the specification. The boards of an upload must have been written before.
     pub(crate) fn write(&self, spec: &JobSpec) -> Result<(), JobError> {
         StoredJob::create_in(Arc::clone(&self.files), spec).map(drop)
     }
@@ -70,10 +70,10 @@ impl Drop for NewFolder {
             return;
         }
         let files = Arc::clone(&self.files);
-        // Remaining files are removed later, as a folder without a record.
+        // Files that cannot be removed now are removed later, with the folders that have no record.
         let remove = move || drop(files.remove_folder(""));
         match tokio::runtime::Handle::try_current() {
-            // This may be a runtime thread, which must not block.
+            // The current thread may be a thread of the runtime, which must not block.
             Ok(runtime) => drop(runtime.spawn_blocking(remove)),
             Err(_) => remove(),
         }

@@ -1,4 +1,4 @@
-//! Records of jobs: `jobs/ID.json`.
+//! Records of jobs, the files `jobs/ID.json`.
 
 use std::time::SystemTime;
 
@@ -8,10 +8,10 @@ use taquin_bulk::{FolderName, FormatError, JobId, read_sealed, seal};
 use crate::jobs::owner::JobOwner;
 use crate::jobs::time::{bounded, millis, of_millis};
 
-/// The record of a job, `jobs/ID.json`: everything the engine stores beside the specification.
+/// The record of a job. The record has all data that the engine stores beside the specification.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct JobRecord {
-    /// The owner, in whose list the job appears.
+    /// The owner. The job appears in the owner's list.
     pub(crate) owner: JobOwner,
     /// Creation time, with millisecond precision.
     pub(crate) created: SystemTime,
@@ -44,7 +44,7 @@ pub(crate) fn id_of(name: &str) -> Option<JobId> {
 }
 
 impl JobRecord {
-    /// The present time with millisecond precision, as records store it.
+    /// Returns the present time with millisecond precision, the precision of records.
     pub(crate) fn now() -> SystemTime {
         let now = bounded(SystemTime::now());
         of_millis(millis(now)).unwrap_or(now)
@@ -74,19 +74,20 @@ impl JobRecord {
         })
     }
 
-    /// Creates a placeholder for a damaged record, whose readable bytes are `bytes`. The placeholder has the owner in
-    /// these bytes, so that the job appears in the owner's list: a readable digest can only be the owner's. The real
-    /// folder is unknown, so `folder` names a folder that does not exist.
+    /// Creates a placeholder for a damaged record. `bytes` are the readable bytes of the record. If the owner is
+    /// readable in these bytes, the placeholder has that owner, so that the job appears in the owner's list. Damage
+    /// cannot turn one digest into the digest of another owner. The real folder is unknown, so `folder` names a folder
+    /// that does not exist.
     pub(crate) fn standing_for(id: JobId, bytes: &[u8], created: SystemTime) -> Self {
         let owner = owner_in(bytes).unwrap_or_default();
         Self { owner, created: bounded(created), core_seconds: 0.0, folder: FolderName(id.0) }
     }
 }
 
-/// The reason why bytes are not a record.
+/// The reason why bytes are not a valid record.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub(crate) enum RecordError {
-    /// The bytes are not the sealed JSON of a record.
+    /// The bytes are not JSON in the sealed format of records.
     #[error(transparent)]
     Text(#[from] FormatError),
     /// A member has an invalid value.

@@ -172,7 +172,7 @@ fn folders_without_a_record_are_removed_after_their_time() {
     let found: HashSet<FolderName> = folders(&store).into_iter().collect();
     assert_eq!(found, [making.name(), record.folder].into(), "the folder that this process makes is not removed");
     drop(making);
-    // A damaged record may name any folder, so no folder is removed.
+    // A damaged record may belong to any folder, so no folder is removed.
     let left = other.begin().unwrap();
     left.write(&spec(7)).unwrap();
     store.files.put(&name_of(JobId::random().unwrap()), b"{}").unwrap();
@@ -186,7 +186,7 @@ fn a_directory_belongs_to_one_store_which_clears_it() {
     let store = JobStore::in_directory(scratch.0.path()).unwrap();
     store.prepare().unwrap();
     assert!(matches!(JobStore::in_directory(scratch.0.path()), Err(EngineError::InUse(_))));
-    // Files left by a killed process.
+    // These files imitate the files that a killed process leaves.
     let mut left = store.begin().unwrap();
     left.is_kept = true;
     drop((left, store));
@@ -194,7 +194,7 @@ fn a_directory_belongs_to_one_store_which_clears_it() {
     assert_eq!(folders(&store).len(), 1);
     store.prepare().unwrap();
     assert_eq!(folders(&store).len(), 0);
-    // A damaged record may name any folder, so no folder is removed.
+    // A damaged record may belong to any folder, so no folder is removed.
     let mut left = store.begin().unwrap();
     left.is_kept = true;
     store.files.put(&name_of(JobId::random().unwrap()), b"{}").unwrap();

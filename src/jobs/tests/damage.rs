@@ -1,4 +1,4 @@
-//! Jobs whose files are damaged, and files that killed processes have left.
+//! Tests of jobs whose files are damaged, and of files that killed processes have left.
 
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use taquin_bulk::JobError;
 
 use super::*;
 
-/// Completes a job in an engine that is then stopped. Returns the id of the job and the path of its record.
+/// Completes a job, and stops the engine. Returns the id of the job and the path of the job's record.
 async fn completed_job(path: &Path, key: &str) -> (JobId, PathBuf) {
     let running = Running::new(path);
     let job = running.create(Some(key), draft(2)).await.unwrap();
@@ -91,7 +91,7 @@ async fn a_damaged_record_is_listed_for_its_owner_and_found_by_its_id() {
     assert!(running.engine.find(other, id).await.unwrap().is_some_and(|job| !job.has_spec()));
     let listed = async |owner| running.engine.jobs(owner).await.unwrap().len();
     assert_eq!((listed(one).await, listed(other).await, listed(owner()).await), (1, 0, 0));
-    // An empty record does not tell its owner.
+    // An empty record does not contain the owner.
     fs::write(&record, b"").unwrap();
     running.engine.forget(&running.job(id).await.unwrap());
     running.engine.search_jobs().unwrap();

@@ -1,4 +1,4 @@
-//! Engines on a store that other processes use too.
+//! Tests of engines whose store other processes use too.
 
 use super::*;
 
@@ -71,7 +71,7 @@ async fn a_repeated_request_finds_its_job_although_there_are_too_many() {
     for count in 1..=2 {
         one.create(owner(), None, draft(count)).await.unwrap();
     }
-    // Both requests have the same key, so their job takes only the last place.
+    // Both requests have the same key, so they create one job. That job takes the last place.
     let (first, second) =
         tokio::join!(one.create(owner(), Some("key"), draft(3)), other.create(owner(), Some("key"), draft(3)));
     assert_eq!(first.unwrap().record.folder, second.unwrap().record.folder);
@@ -113,7 +113,7 @@ async fn jobs_of_a_shared_store_are_read_after_the_start_and_lists_wait_for_them
     for list in [lists.0, lists.1, lists.2] {
         assert_eq!(list.unwrap().len(), 2);
     }
-    // Jobs of other processes count against the limit too.
+    // The jobs of other processes count against the limit too.
     one.create(owner(), None, draft(3)).await.unwrap();
     tokio::time::sleep(LIST_PERIOD).await;
     assert!(matches!(other.create(owner(), None, draft(1)).await, Err(CreateError::TooMany(3))));

@@ -1,4 +1,4 @@
-//! Files that call a hook before each operation.
+//! Files that call a hook before each call.
 
 use std::io::{self, BufRead};
 use std::path::PathBuf;
@@ -18,7 +18,7 @@ pub(crate) enum Call {
 
 type Hook = dyn Fn(Call, &str) -> io::Result<()> + Send + Sync;
 
-/// Files whose calls run a hook first, and fail if the hook fails.
+/// Files that call a hook before each call. If the hook fails, the call fails with the error of the hook.
 pub(crate) struct HookedFiles {
     files: Arc<dyn Files>,
     hook: Box<Hook>,

@@ -1,4 +1,4 @@
-//! Workers that cannot do their tasks, and stores that fail or are slow.
+//! Tests of workers that cannot do their tasks, and of stores that fail or are slow.
 
 use std::io::ErrorKind;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,7 +8,7 @@ use taquin_cluster::{Lease as _, Work};
 
 use super::*;
 
-/// A job whose labels do not depend on the solver, in chunks that take a moment.
+/// Creates a request for a job whose labels do not depend on the solver. A chunk of the job takes a moment.
 fn lengths() -> Draft {
     let goal = Board::blank_last(Size::try_from((3, 3)).unwrap());
     let boards = JobBoards::Recipe(Recipe::try_new(goal, "s", 1000).unwrap());
@@ -19,8 +19,8 @@ fn other_solver() -> Arc<Service> {
     Service::start(ServiceSettings { tables: Tier::Standard, ..ServiceSettings::for_tests() })
 }
 
-/// Checks that a job whose tasks are refused keeps few of them in the queue, and leaves room for other jobs. Returns
-/// the job.
+/// Checks that a job whose tasks are refused keeps few tasks in the queue, and leaves room for other jobs. Returns the
+/// job.
 async fn assert_few_tasks(place: &Place, replica: &Replica, reason: WaitingFor, other: Option<Draft>) -> Arc<Job> {
     let job = replica.create(draft(1 << 20)).await;
     replica.until(&job, |view| view.waiting_for == Some(reason)).await;
@@ -48,7 +48,7 @@ async fn a_job_of_another_solver_has_few_tasks_and_says_so() {
     let mut files = Vec::new();
     job.stored().files().list("trying", &mut |name| files.push(name.to_owned())).unwrap();
     assert_eq!(files, [""; 0], "a refusal is no sign of a deadly board");
-    // Another worker can do the tasks, and gets them.
+    // Another worker can do the tasks, and receives them.
     let own = place.worker(&service, 2);
     replica.until(&job, |view| view.counts.done > 20 && view.waiting_for.is_none()).await;
     own.kill();
@@ -61,7 +61,7 @@ async fn a_worker_with_another_store_takes_few_tasks_and_jobs_say_so() {
     let replica = place.replica(&service).await;
     let wrong = Place { files: Arc::new(FilesInMemory::default()), ..place.clone() }.worker(&service, 4);
     let job = assert_few_tasks(&place, &replica, WaitingFor::Disk, None).await;
-    // A worker with the right store makes the parts, beside the other worker.
+    // A worker with the right store makes the parts while the other worker still runs.
     let right = place.worker(&service, 2);
     replica.until(&job, |view| view.counts.done > 20 && view.waiting_for.is_none()).await;
     right.kill();
@@ -91,7 +91,8 @@ async fn tasks_of_deleted_jobs_do_not_keep_a_worker_from_others() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_part_that_one_worker_cannot_store_is_made_by_another() {
-    // For 20 lease times, a worker keeps the lease of a part that it cannot store. So the lease time is short here.
+    // A worker that cannot store a part keeps the lease of the task for 20 lease times. So this test uses a short lease
+    // time.
     let place = Place { queue: MemoryQueue::new(LEASE_TIME / 8), ..Place::new() };
     let service = service();
     let replica = place.replica(&service).await;
@@ -187,7 +188,7 @@ async fn a_comparison_asks_for_the_time_of_an_end_only_if_there_is_one() {
 #[tokio::test(flavor = "multi_thread")]
 async fn chunks_at_work_are_not_offered_at_once_after_the_queue_has_lost_its_files() {
     let (place, service) = (Place::new(), service());
-    // The replica compares another queue, so that the test alone makes comparisons here.
+    // The engine of the replica uses another queue, so that only the test compares this queue with the jobs.
     let elsewhere = Place { queue: Place::new().queue, ..place.clone() }.replica(&service).await;
     let job = elsewhere.create(draft(3)).await;
     let dispatch = Arc::new(QueueDispatch::new(Arc::new(place.queue.clone())));
