@@ -1,9 +1,10 @@
-//! Distances of the boards around a board and along a walk: exact where `auto` proves solutions optimal.
+//! Distances of a board, its neighbours and the boards of a walk. The distances are exact if `auto` proves solutions
+//! optimal.
 //!
-//! A move changes the distance by one. So one search decides the distance of a neighbour: it looks for a solution that
-//! is one move shorter than the board's solution. If there is one, it is the optimal solution of the neighbour;
-//! otherwise the neighbour's optimal solution starts with the move back. A neighbour on the known solution needs no
-//! search.
+//! A move changes the distance by exactly one. So one search determines the distance of a neighbour: the search looks
+//! for a solution of the neighbour that is one move shorter than the solution of the board. If there is such a
+//! solution, it is the optimal solution of the neighbour. Otherwise an optimal solution of the neighbour starts with
+//! the move back. A neighbour on the known solution needs no search.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -20,10 +21,10 @@ use crate::service::job::{Report, ServiceError};
 use crate::service::pool::Pool;
 use crate::service::tables::Tables;
 
-/// A legal move and the board after it.
+/// A legal move, and the board after the move.
 #[derive(Clone, Debug)]
 pub struct LegalMove {
-    /// The move of the blank.
+    /// The direction in which the blank moves.
     pub mv: Move,
     /// The tile that slides.
     pub tile: Tile,
@@ -38,48 +39,49 @@ pub struct LegalMove {
 pub struct LegalMoves {
     /// Distance of the board from the goal; `None` if the goal is unreachable.
     pub distance: Option<Distance>,
-    /// The moves in successor order.
+    /// The legal moves, in the order of successors.
     pub moves: Vec<LegalMove>,
 }
 
 /// The optional parts of an analysis.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct AnalysisParts {
-    /// True to prove the optimal lengths of both ends.
+    /// True to prove the optimal lengths of the first and the last board.
     pub exact: bool,
     /// True to return the distance after each move.
     pub steps: bool,
 }
 
-/// Reason why an analysis has no result.
+/// The reason why an analysis has no result.
 #[derive(Debug, thiserror::Error)]
 pub enum AnalysisError {
-    /// There is no capacity, or a bug.
+    /// There is no capacity, or the service failed.
     #[error(transparent)]
     Service(#[from] ServiceError),
-    /// A limit ended a search before its proof. The report has no solution.
+    /// A limit stopped a search before its proof was complete. The report has no solution.
     #[error("a limit ended the search")]
     Stopped(Box<Report>, StopReason),
 }
 
-/// True if the analysis of a board of this size searches, because `auto` proves lengths and no table has them.
+/// Returns true if the analysis of a board of this size needs searches: `auto` proves lengths, and no table has the
+/// lengths.
 fn is_searched(board: &Board) -> bool {
     !DistanceTable::serves(board.size()) && Plan::is_proven_by_auto(board.size())
 }
 
-/// Runs analyses: on this thread if they are short, otherwise on the pool.
+/// Runs analyses. Short analyses run on the caller's thread, and all others run on the pool.
 #[derive(Clone, Copy)]
 pub(crate) struct Analyst<'s> {
     pub pool: &'s Arc<Pool>,
     pub tables: &'s Arc<Tables>,
-    /// Longest wait for the start of work without a search.
+    /// Time limit of work without a search, from the submission to the start.
     pub work_time: Duration,
-    /// Limits of each search, except that the time limit applies to all searches together.
+    /// Limits of each search. The time limit applies to all searches of an analysis together.
     pub limits: Limits,
 }
 
 impl Analyst<'_> {
-    /// Returns the legal moves with the distances of the boards after them.
+    /// Returns the legal moves. Each move has the distance of the board after the move.
     ///
     /// # Errors
     /// See [`AnalysisError`].
@@ -111,7 +113,8 @@ impl Analyst<'_> {
         Ok(LegalMoves { distance, moves: moves.collect() })
     }
 
-    /// Replays an attempt, and returns the distances of both ends and, if requested, after each move.
+    /// Replays an attempt. Returns the distances of the first and the last board and, if requested, the distance after
+    /// each move.
     ///
     /// # Errors
     /// See [`AnalysisError`].
@@ -138,7 +141,7 @@ impl Analyst<'_> {
         }
     }
 
-    /// Replaces the bounds of a check with optimal lengths.
+    /// Replaces the bounds of a check with exact distances.
     async fn proven(
         &self,
         puzzle: &Puzzle,
@@ -162,38 +165,38 @@ impl Analyst<'_> {
     }
 }
 
-/// The error of a search stopped by a limit. The report of the error has no solution, because lengths must not reveal
-/// moves.
+/// Returns the error of a search that a limit stopped. The report in the error has no solution, because an analysis
+/// must not reveal moves.
 fn stopped(report: &Report, stop: StopReason) -> AnalysisError {
     let search = taquin_solver::Report { solution: None, ..report.search.clone() };
     AnalysisError::Stopped(Box::new(Report { search, ..*report }), stop)
 }
 
-/// Bounds on the distances of a board and of its neighbours, without a search.
+/// Returns bounds on the distances of a board and of its neighbours, without a search.
 fn bounds_around(start: &Board, goal: &Board, tables: &Tables) -> (Option<Distance>, Vec<Option<Distance>>) {
     let of = |board| Puzzle::try_new(board, *goal).ok().map(|puzzle| Distance::of(&puzzle, tables.small()));
     let after: Vec<_> = start.moves().map(|mv| of(after_move(start, mv).1)).collect();
-    // Moves are reversible, so the bounds of neighbours differ by one at most.
+    // Moves are reversible, so the bounds of neighbours differ by at most one.
     let distance = after.iter().flatten().fold(of(*start), |of, next| Some(of?.near(*next, 1)));
     let near = |next: Option<Distance>| Some(next?.near(distance?, 1));
     (distance, after.into_iter().map(near).collect())
 }
 
-/// The tile that slides, and the board after a legal move.
+/// Returns the tile that slides in a legal move, and the board after the move.
 fn after_move(start: &Board, mv: Move) -> (Tile, Board) {
     let mut board = *start;
     let tile = board.make(mv).expect("the move is legal");
     (tile, board)
 }
 
-/// A board with an optimal solution, updated with each move.
+/// A board with an optimal solution. Each move updates the board and the solution.
 #[derive(Clone)]
 struct OptimalWalk<'s> {
     analyst: Analyst<'s>,
     began: Instant,
     board: Board,
     goal: Board,
-    /// The optimal solution, last move first.
+    /// The optimal solution in reverse order: the last move comes first.
     solution: Vec<Move>,
     /// The report of the latest search; `None` before the first search.
     latest: Option<Arc<Report>>,
@@ -207,7 +210,7 @@ impl<'s> OptimalWalk<'s> {
         Ok(walk)
     }
 
-    /// Continues with another board, and searches for its optimal solution.
+    /// Moves to another board, and searches for an optimal solution of that board.
     async fn go_to(&mut self, board: Board) -> Result<(), AnalysisError> {
         let options = SearchOptions { require_optimal: true, ..SearchOptions::default() };
         let plan = Plan::try_new(&options, board.size()).expect("`auto` proves solutions optimal");
@@ -216,7 +219,7 @@ impl<'s> OptimalWalk<'s> {
         Ok(())
     }
 
-    /// Makes a legal move, and updates the solution. Only a move that leaves the solution needs a search.
+    /// Makes a legal move, and updates the solution. A search runs only if the move leaves the solution.
     async fn step(&mut self, mv: Move) -> Result<(), AnalysisError> {
         self.board.make(mv).expect("the move is legal");
         if self.solution.last() == Some(&mv) {
@@ -234,19 +237,20 @@ impl<'s> OptimalWalk<'s> {
         Ok(())
     }
 
-    /// Searches for a solution of the board in the remaining time. Returns the moves of the solution, last move first;
-    /// `None` if the plan's depth limit excludes all solutions.
+    /// Searches for a solution of the board in the remaining time. Returns the moves of the solution in reverse order.
+    /// Returns `None` if the depth limit of the plan excludes all solutions.
     async fn search(&mut self, plan: Plan) -> Result<Option<Vec<Move>>, AnalysisError> {
         let Analyst { pool, limits, .. } = self.analyst;
         let puzzle = Puzzle::try_new(self.board, self.goal).expect("moves preserve reachability");
-        // The job keeps the limits of the request, so equal jobs share a search and its report.
+        // The job has the limits of the request, not the remaining time, so that equal jobs share a search and its
+        // report.
         let search = pool.submit(SearchRequest::new(puzzle, plan, limits));
         let report = match &self.latest {
-            // The first search has the whole time, and enforces it itself.
+            // The first search may use the whole time, and stops by its own time limit.
             None => search.await?.report,
             Some(latest) => match timeout_at((self.began + limits.time).into(), search).await {
                 Ok(answer) => answer?.report,
-                // The request's time ended before the search's time.
+                // The time of the request ended before the time limit of the search.
                 Err(_) => return Err(stopped(latest, StopReason::Time)),
             },
         };
@@ -270,7 +274,7 @@ mod tests {
     use super::*;
     use taquin_solver::Size;
 
-    /// Distances to the goal of all boards from which it is reachable, by breadth-first search.
+    /// Returns the distances to the goal of all boards that can reach the goal, by breadth-first search.
     fn distances(goal: Board) -> HashMap<Board, u32> {
         let (mut distances, mut queue) = (HashMap::from([(goal, 0)]), VecDeque::from([goal]));
         while let Some(board) = queue.pop_front() {

@@ -10,8 +10,8 @@ use tokio::time::timeout;
 use crate::service::tables::Tables;
 
 impl Tables {
-    /// Loads the tables that labels of boards with this goal use, up to a tier. Blocks for up to some seconds, or for
-    /// microseconds if the tables are loaded.
+    /// Loads the tables, up to a tier, that the labelling of boards with this goal uses. Blocks for up to some seconds.
+    /// If the tables are loaded, the call takes microseconds.
     pub fn load_for(&self, goal: &Board, want: Want, tier: Tier) {
         let (size, goal_blank) = (goal.size(), goal.blank());
         if !want.uses_tables(size) {
@@ -26,7 +26,8 @@ impl Tables {
         }
     }
 
-    /// Returns the tables of a goal, if they are loaded or boards of its size use none; otherwise `None`.
+    /// Returns the tables of a goal if the tables are loaded, or if boards of this size use no tables; otherwise
+    /// `None`.
     pub fn loaded_for(&self, goal: &Board) -> Option<LoadedTables> {
         let (size, goal_blank) = (goal.size(), goal.blank());
         if DistanceTable::serves(size) {
@@ -40,9 +41,9 @@ impl Tables {
         is_loaded.then(|| LoadedTables { patterns: Some(self.patterns(class)), are_missing: false })
     }
 
-    /// Loads the tables of a goal within the memory for tables, as searches of requests do. The call waits at most
-    /// `wait`. On large boards, it does not wait for memory that other tables use. Tables that are not loaded by then
-    /// are missing, and searches do without them.
+    /// Loads the tables of a goal within the memory for tables, like the searches of requests. The call waits for at
+    /// most `wait`. On large boards, the call does not wait for memory that other tables use. If the tables are not
+    /// loaded in time, the result says so, and searches run without the tables.
     pub async fn load_within_memory(&self, goal: &Board, wait: Duration) -> LoadedTables {
         let (size, goal_blank) = (goal.size(), goal.blank());
         if let Some(loaded) = self.loaded_for(goal) {
@@ -103,7 +104,7 @@ mod tests {
         assert!(tables.loaded_for(&Board::blank_last(size(5, 5))).is_none());
         assert!(tables.loaded_for(&Board::blank_last(size(3, 5))).is_some());
     }
-    /// Labels one board of a large shape until the work is cancelled.
+    /// Bulk work that labels one board of a large shape until the work is cancelled.
     struct Endless {
         tables: Tables,
         puzzle: Puzzle,
@@ -137,7 +138,7 @@ mod tests {
             tokio::task::yield_now().await;
         }
         for _ in 0..3 {
-            // The work yields the only worker, or the test hangs.
+            // The work must yield the only worker. Otherwise the test hangs.
             assert_eq!(pool.run_work(Duration::from_secs(3600), 0, |_| 7).await, Ok(7));
         }
         assert!(pool.bulk_load().slices == 1 && work.ends.lock().is_empty());

@@ -12,7 +12,8 @@ use prometheus_client::registry::Registry;
 use crate::service::service::Service;
 use crate::service::tables::TableEntry;
 
-/// The kinds of tables: labels of the gauges, and names of [`Tables::entries`](crate::service::tables::Tables::entries).
+/// The kinds of tables. Each pair has the label value of the gauges, and the name in
+/// [`Tables::entries`](crate::service::tables::Tables::entries).
 const KINDS: [(&str, &str); 5] = [
     ("distances", "distances"),
     ("multi_tile", "multi-tile distances"),
@@ -54,7 +55,7 @@ impl Service {
     }
 }
 
-/// Reads the gauges at each scrape.
+/// Collector that reads the gauges at each scrape.
 #[derive(Debug)]
 struct ServiceGauges(Arc<Service>);
 
@@ -94,7 +95,7 @@ impl Collector for ServiceGauges {
 }
 
 impl ServiceGauges {
-    /// Encodes number, memory and build time of the loaded tables, by kind.
+    /// Encodes the number, the memory and the build time of the loaded tables, by kind.
     fn tables(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
         let entries = self.0.tables().entries();
         let mut family = |name, help, value: fn(&TableEntry) -> f64| {

@@ -1,4 +1,5 @@
-//! Hints: a solution that a client follows move by move, and the cache of boards ahead on it.
+//! Hints: the next move of a solution that a client follows move by move, and a cache of the next boards on the
+//! solution.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,67 +13,67 @@ use crate::service::job::{Answer, Origin, Report, ServiceError};
 use crate::service::metrics::Metrics;
 use crate::service::pool::{CacheUsage, Pool};
 
-/// Default time limit of a hint on boards whose search uses all its time.
+/// Default time limit of a hint on boards whose search uses all of its time.
 const DEFAULT_TIME: Duration = Duration::from_secs(1);
 
-/// Limits of a hint, with a shorter default time where the search uses all its time.
+/// Returns the limits of a hint. If the search uses all of its time, the default time limit is shorter.
 pub(crate) fn limits(plan: &Plan, requested: RequestedLimits) -> RequestedLimits {
     RequestedLimits { time: requested.time.or(plan.uses_all_time().then_some(DEFAULT_TIME)), ..requested }
 }
 
-/// The best solution known for a board.
+/// The best known solution of a board.
 #[derive(Clone, Debug)]
 pub struct Hint {
     /// The moves from the board to the goal; `None` if a limit ended the search without a solution.
     pub path: Option<Path>,
-    /// Proven lower bound on the length of the board's solutions.
+    /// Proven lower bound on the length of a solution of the board.
     pub lower_bound: u32,
-    /// Limits in force.
+    /// Limits in force for the hint.
     pub limits: Limits,
-    /// The answer of a search that found the solution, or a solution at least as long. The search may have started at
-    /// an earlier board of the solution. `None` if the client's trail was followed without a search.
+    /// The answer of a search that found this solution, or a solution of at least the same length. The search may have
+    /// started at an earlier board of the solution. `None` if the hint follows the client's trail without a search.
     pub answer: Option<Answer>,
 }
 
 impl Hint {
-    /// The hint along a trail, without a search.
+    /// Creates the hint along a trail. No search runs.
     fn along(puzzle: &Puzzle, trail: Trail, limits: Limits) -> Self {
         Self { path: Some(trail.path), lower_bound: solver::lower_bound(puzzle), limits, answer: None }
     }
 }
 
-/// The solution of a search, from one of the boards on it.
+/// The part of a search's solution that starts at one board of the solution.
 #[derive(Clone, Debug)]
 struct Found {
     answer: Answer,
-    /// Number of moves of the solution that lead to the board.
+    /// Number of moves of the whole solution that lead to the board.
     moves_made: usize,
 }
 
 impl Found {
-    /// The solution of a search for this board.
+    /// Creates the solution from the start board of the search.
     fn new(answer: Answer) -> Self {
         Self { answer, moves_made: 0 }
     }
 
-    /// The moves from the board to the goal, if there is a solution.
+    /// Returns the moves from the board to the goal; `None` without a solution.
     fn moves(&self) -> Option<&[Move]> {
         self.answer.report.solution.as_ref().map(|solution| &solution.path.moves()[self.moves_made..])
     }
 
-    /// Number of remaining moves to the goal; `usize::MAX` without a solution.
+    /// Returns the number of moves from the board to the goal; `usize::MAX` without a solution.
     fn moves_left(&self) -> usize {
         self.moves().map_or(usize::MAX, <[Move]>::len)
     }
 
-    /// Proven lower bound on the length of the board's solutions.
+    /// Returns the proven lower bound on the length of a solution of the board.
     fn lower_bound(&self) -> u32 {
-        // A move shortens the distance by one at most.
+        // A move shortens the distance by at most one.
         self.answer.report.lower_bound.saturating_sub(self.moves_made as u32)
     }
 
-    /// Takes the trail as the solution if the trail is not longer than the known solution. So a client stays on one of
-    /// several equal solutions.
+    /// Replaces the solution with the trail if the trail is not longer. So a client that follows one of several equally
+    /// long solutions stays on that solution.
     fn or(self, trail: Option<Trail>, puzzle: &Puzzle) -> Self {
         let is_better =
             |path: &Path| self.moves().is_none_or(|moves| path.len() <= moves.len() && path.moves() != moves);
@@ -92,12 +93,12 @@ impl Found {
     }
 }
 
-/// Caches the boards ahead on solutions of earlier hints.
+/// Caches the next boards on the solutions of earlier hints.
 ///
-/// A client that follows a solution requests a hint for each board. A new search for each would take as long every
-/// time. A search that stops at its time limit may also find another solution, whose first move undoes the client's
-/// last move. So the boards ahead are cached with their solution, and each hit caches the boards after it
-/// (docs/adr/0021).
+/// A client that follows a solution requests a hint for each board. Without the cache, each hint would need a new
+/// search, which takes as long as the first search. A search that stops at its time limit may also find another
+/// solution, whose first move undoes the last move of the client. So the cache stores the next boards of a solution,
+/// and each hit adds further boards of the solution (docs/adr/0021).
 #[derive(Debug)]
 pub(crate) struct HintCache(Cache<HintKey, Found>);
 
@@ -105,26 +106,28 @@ pub(crate) struct HintCache(Cache<HintKey, Found>);
 type HintKey = (Puzzle, Limits);
 
 impl HintCache {
-    /// Number of boards cached ahead: a client may make several moves between hints.
+    /// Number of next boards that a hint adds to the cache. A client may make several moves between two hints.
     const BOARDS_AHEAD: usize = 8;
 
-    /// Creates a cache of at most `bytes` bytes.
+    /// Creates a cache that holds at most `bytes` bytes.
     pub(crate) fn new(bytes: u64) -> Self {
-        // Each board counts the whole report, because the last board keeps it in memory.
+        // Each entry counts the memory of the whole report, because the last entry with a report keeps the report in
+        // memory.
         let weigh = |_: &HintKey, found: &Found| {
             let bytes = 2 * size_of::<HintKey>() + size_of::<Found>() + found.answer.report.bytes_with_request();
             u32::try_from(bytes).unwrap_or(u32::MAX)
         };
-        // A client requests a board's hint a few times and never again, so recency predicts use and frequency does not.
+        // A client requests the hint of a board a few times and never again. So recency predicts further use, and
+        // frequency does not.
         let policy = EvictionPolicy::lru();
         Self(Cache::builder().max_capacity(bytes).weigher(weigh).eviction_policy(policy).build())
     }
 
-    /// Returns the hint for a job's start board: from the solution of an earlier hint through this board, from the
-    /// trail, or from the job's search.
+    /// Returns the hint for the start board of a job. The hint comes from the solution of an earlier hint through this
+    /// board, from the trail, or from a search.
     ///
-    /// A trail through the board replaces a search that would use all its time. Any other search runs, since it proves
-    /// its solution optimal; then the trail is used if it is not longer.
+    /// If the search would use all of its time, a trail through the board replaces the search. Any other search runs,
+    /// since the search proves its solution optimal. After the search, the trail is used if the trail is not longer.
     ///
     /// # Errors
     /// See [`ServiceError`].
@@ -147,24 +150,26 @@ impl HintCache {
             (None, Some(trail)) if spares_search(&trail) => return Ok(Hint::along(&puzzle, trail, limits)),
             (None, trail) => Found::new(pool.submit(job).await?).or(trail, &puzzle),
         };
-        // An instant search is as fast as a cache look-up.
+        // An instant search is as fast as a look-up in the cache.
         if !plan.is_instant() && found.answer.report.stopped.is_none() {
             self.remember(&puzzle, &limits, &found);
         }
         Ok(found.hint())
     }
 
-    /// Returns the solution of an earlier hint through the start of a puzzle, if it is cached for the same limits.
+    /// Returns the solution of an earlier hint through the start of a puzzle; `None` if no solution is cached for the
+    /// same limits.
     fn find(&self, puzzle: &Puzzle, limits: &Limits) -> Option<Found> {
         self.0.get(&(*puzzle, *limits))
     }
 
-    /// Entries and bytes of the cache.
+    /// Returns the number of entries and bytes of the cache.
     pub(crate) fn usage(&self) -> CacheUsage {
         CacheUsage::of(&self.0)
     }
 
-    /// Caches the boards ahead of a hint. Only a shorter solution replaces an entry: a longer one would undo moves.
+    /// Caches the next boards of a hint. Only a shorter solution replaces an entry, since a longer solution could undo
+    /// moves of the client.
     fn remember(&self, puzzle: &Puzzle, limits: &Limits, found: &Found) {
         let report = &found.answer.report;
         let moves = report.solution.as_ref().map_or(&[][..], |solution| solution.path.moves());
@@ -271,7 +276,7 @@ mod tests {
     fn an_entry_is_replaced_only_by_a_shorter_solution() {
         let (cache, puzzle) = (HintCache::new(1 << 20), puzzle("1 2 3/4 5 6/0 7 8"));
         let best = found(puzzle);
-        // A solution with two wasted moves at its start.
+        // This solution has two needless moves at its start.
         let report = &*best.answer.report;
         let solution = report.solution.as_ref().unwrap();
         let path = [&[Move::Right, Move::Left][..], solution.path.moves()].concat().into();
@@ -289,7 +294,7 @@ mod tests {
 
     #[test]
     fn a_trail_replaces_a_solution_that_is_not_shorter() {
-        // Two optimal solutions: around the ring of a 2×2 board in both directions.
+        // The two optimal solutions move the blank around the 2×2 board in opposite directions.
         let puzzle = puzzle("0 3/2 1");
         let other = |moves: &[Move]| -> Vec<Move> {
             let swapped = |mv: &Move| match mv {
@@ -328,7 +333,7 @@ mod tests {
         let report = Report { search, ..*report };
         let at = Found { answer: Answer { report: Arc::new(report), origin: Origin::Cached }, moves_made: 2 };
         let found = at.or(trail(&puzzle, vec![Move::Right, Move::Right]), &puzzle);
-        // The bound of 2 belongs to a board two moves before.
+        // The lower bound of 2 belongs to the board two moves earlier.
         assert_eq!((found.moves().unwrap().len(), found.lower_bound()), (2, 0));
     }
 

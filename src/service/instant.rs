@@ -1,30 +1,32 @@
-//! Tests whether work takes less time than a hand-over to another thread.
+//! Estimates whether work takes less time than a hand-over to another thread.
 
 use taquin_solver::heuristic::{DistanceTable, WalkingDistance};
 use taquin_solver::tables::SmallTables;
 use taquin_solver::{Attempt, Board, HeuristicKind};
 
-/// True if the check of an attempt takes less than half a millisecond, because the attempt has few moves and bounds are
-/// computed quickly. `lists_steps` says that the check also evaluates the board after each move.
+/// Returns true if the check of an attempt takes less than half a millisecond. For this, the attempt must have few
+/// moves, and the bounds must be available quickly. If `lists_steps` is true, the check also evaluates the board after
+/// each move.
 pub(crate) fn is_check_instant(goal: &Board, attempt: &Attempt, lists_steps: bool, tables: &SmallTables) -> bool {
-    /// Replaying so many moves takes tens of microseconds on any board.
+    /// Maximum number of moves. Replaying this number of moves takes tens of microseconds on any board.
     const INSTANT_MOVES: usize = 1_000;
-    /// Evaluating each board takes a few microseconds.
+    /// Maximum number of moves with an evaluation after each move. Evaluating a board takes a few microseconds.
     const INSTANT_STEPS: usize = 50;
     let most = if lists_steps { INSTANT_STEPS } else { INSTANT_MOVES };
     attempt.len() <= most && is_known_soon(goal, tables)
 }
 
-/// True if the distances of two boards take less than half a millisecond: the distance table is loaded, or the board is
-/// small enough for the constructive solution. On the largest board, the constructive solution takes five milliseconds.
+/// Returns true if the distances of two boards take less than half a millisecond. For this, the distance table must be
+/// loaded, or the board must be small enough for the constructive solution. On the largest board, the constructive
+/// solution takes five milliseconds.
 pub(crate) fn is_known_soon(goal: &Board, tables: &SmallTables) -> bool {
     const INSTANT_CELLS: usize = 25;
     let size = goal.size();
     if DistanceTable::serves(size) { tables.has_distances(size, goal.blank()) } else { size.cells() <= INSTANT_CELLS }
 }
 
-/// True if the estimates of all heuristics take less than half a millisecond, because the small tables that they use
-/// are loaded.
+/// Returns true if the estimates of all heuristics take less than half a millisecond. For this, the small tables that
+/// the heuristics use must be loaded.
 pub(crate) fn is_explanation_instant(goal: &Board, tables: &SmallTables) -> bool {
     let (size, goal_blank) = (goal.size(), goal.blank());
     let has_walking = || WalkingDistance::shapes(size, goal_blank).into_iter().all(|shape| tables.has_walking(shape));
@@ -49,7 +51,7 @@ mod tests {
             assert!(!is_instant(goal(rows, cols), 1_001));
         }
         assert!(!is_instant(goal(6, 6), 1) && !is_instant(goal(10, 10), 1));
-        // Building the distance table takes longer.
+        // Building the distance table takes longer than half a millisecond.
         assert!(!is_instant(goal(3, 3), 1));
         tables.distances(goal(3, 3).size(), goal(3, 3).blank());
         assert!(is_instant(goal(3, 3), 1));

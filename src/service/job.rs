@@ -1,4 +1,4 @@
-//! The report of a search, and the reasons why there is none.
+//! The report of a search, and the reasons why a job has no report.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -6,24 +6,25 @@ use std::time::Duration;
 
 use taquin_solver::{Algorithm, Limits, SearchRequest, StopReason, WrongSolution};
 
-/// A function that is called before each search, on the thread of the search, except for searches that are answered at
-/// once. Tests use the function to make searches panic.
+/// A function that runs before each search, on the thread of the search. The function does not run before searches that
+/// are answered at once. Tests use the function to make searches panic.
 pub type BeforeSearchHook = fn(&SearchRequest);
 
-/// The result of a search, with the service's additions.
+/// The result of a search, with the additions of the service.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// The result of the search.
+    /// The result of the search by the solver.
     pub search: taquin_solver::Report,
-    /// Percentage of boards with a shorter optimal solution, among all boards that can reach the goal. Known only if
-    /// the solution is optimal in single-tile moves, and the distribution of lengths is known for the shape and the
-    /// goal cell of the blank.
+    /// Percentage of boards with a shorter optimal solution, among all boards that can reach the goal. `None` if the
+    /// solution is not optimal in single-tile moves, or if the distribution of lengths is unknown for the shape and the
+    /// blank's goal cell.
     pub percentile: Option<f64>,
-    /// True if weaker tables or another heuristic were used, because the usual tables were not available in time.
+    /// True if the search used weaker tables or another heuristic, because the usual tables were not available in time.
     pub tables_were_late: bool,
-    /// Limits in force.
+    /// Limits in force for the search.
     pub limits: Limits,
-    /// Time without a worker: from the submission to the start of the search, apart from the trial, and in pauses.
+    /// Time without a worker. The time from the submission to the start of the search counts, and pauses count. The
+    /// trial does not count.
     pub queued: Duration,
 }
 
@@ -38,14 +39,14 @@ impl Deref for Report {
 /// A report and its origin.
 #[derive(Clone, Debug)]
 pub struct Answer {
-    /// The result of the search.
+    /// The report of the search.
     pub report: Arc<Report>,
     /// Origin of the report.
     pub origin: Origin,
 }
 
 impl Report {
-    /// The report of a search that started at once.
+    /// Creates the report of a search that started at once.
     pub fn new(search: taquin_solver::Report, limits: Limits) -> Self {
         Self { search, percentile: None, tables_were_late: false, limits, queued: Duration::ZERO }
     }
@@ -61,7 +62,7 @@ impl Report {
         "cancelled",
     ];
 
-    /// Outcome, as in the log and the metrics.
+    /// Returns the outcome under its name in the log and the metrics.
     pub fn outcome(&self) -> &'static str {
         Self::OUTCOMES[self.outcome_index()]
     }
@@ -69,9 +70,9 @@ impl Report {
     pub(crate) fn outcome_index(&self) -> usize {
         match (self.search_stopped, self.stopped) {
             (None, _) => 0,
-            // Anytime search runs until a limit stops it.
+            // Anytime search always runs until a limit stops the search.
             (Some(_), None) if self.algorithm == Algorithm::Anytime => 0,
-            // The search was stopped, and the fallback is the solution.
+            // A limit stopped the search, and the report has the solution of the fallback.
             (Some(_), None) => 1,
             (Some(StopReason::Time), _) => 2,
             (Some(StopReason::Expanded), _) => 3,
@@ -81,20 +82,20 @@ impl Report {
         }
     }
 
-    /// Estimated memory, in bytes, of the report and of two copies of its request, with their entries in a cache and a
-    /// list.
+    /// Returns the estimated memory, in bytes, of the report and of two copies of its request. The estimate includes
+    /// their entries in a cache and in a list.
     pub(crate) fn bytes_with_request(&self) -> usize {
         2 * size_of::<SearchRequest>() + size_of::<Self>() + 256 + self.list_bytes()
     }
 
-    /// True if an equal job would have an equal report. A report is not repeatable if the time limit or a cancellation
-    /// stopped the search, or if the tables were late.
+    /// Returns true if an equal job would have an equal report. A report is not repeatable if the time limit or a
+    /// cancellation stopped the search, or if the tables were not available in time.
     pub fn is_repeatable(&self) -> bool {
         !self.tables_were_late && !matches!(self.search_stopped, Some(StopReason::Time | StopReason::Cancelled))
     }
 }
 
-/// Reason why a job has no report.
+/// The reason why a job has no report.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ServiceError {
     /// There is no capacity for the job.
@@ -102,13 +103,13 @@ pub enum ServiceError {
     Overloaded {
         /// Estimated time until a retry succeeds.
         retry_after: Duration,
-        /// The lacking resource.
+        /// The resource that is used up.
         cause: Overload,
     },
     /// The pattern tables exceed the memory for tables.
     #[error("the tables need {bytes} bytes, more than is available for tables")]
     NoRoomForTables {
-        /// Memory of the tables during their build.
+        /// Memory that the build of the tables needs, in bytes.
         bytes: u64,
     },
     /// Tables in use by other searches leave no memory for the job's tables.
@@ -123,10 +124,10 @@ pub enum ServiceError {
     /// The service is shutting down, or the grace period ended.
     #[error("shutting down")]
     ShuttingDown,
-    /// The solution did not replay, or is shorter than the proven bound: a bug, or damaged memory.
+    /// The solution cannot be replayed, or is shorter than the proven bound. The cause is a bug or damaged memory.
     #[error(transparent)]
     WrongSolution(#[from] WrongSolution),
-    /// A bug: a search or bulk work panicked.
+    /// A search or bulk work panicked. The cause is a bug.
     #[error("the search failed: {0}")]
     Failed(&'static str),
 }
@@ -138,20 +139,20 @@ pub enum Overload {
     QueueFull,
     /// The time limit of a search ran out in the queue.
     SearchWaited,
-    /// The time of other work ran out in the queue.
+    /// The time limit of other work ran out in the queue.
     WorkWaited,
     /// The system refuses to create a thread.
     NoThread,
 }
 
-/// Origin of a report.
+/// The way in which a job got its report.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Origin {
-    /// A search on the caller's thread. The search has no log line of its own, except with `submit_logged`.
+    /// A search on the caller's thread. The job has its own log line only with `submit_logged`.
     AtOnce,
-    /// A new search.
+    /// A new search on the pool.
     Search,
-    /// A running search for an equal job.
+    /// A running search of an equal job.
     Joined,
     /// A cache.
     Cached,

@@ -14,9 +14,9 @@ use tracing::Level;
 
 use crate::service::job::{Origin, Report};
 
-/// Counters and histograms of jobs, by method and outcome: see docs/OPERATING.md.
+/// Counters and histograms of jobs, by method and outcome. docs/OPERATING.md lists the metrics.
 ///
-/// Every label has few values, whatever clients send.
+/// Every label has a small, fixed set of values, whatever requests contain.
 #[derive(Clone, Debug)]
 pub struct Metrics(Arc<MetricFamilies>);
 
@@ -26,7 +26,7 @@ struct MetricFamilies {
     searches: Family<Labels<4>, Histogram>,
     expanded: Family<Labels<2>, Counter>,
     generated: Family<Labels<2>, Counter>,
-    /// The series of each combination of labels. A series is looked up at its first use only.
+    /// Metrics of each combination of labels. The metrics of a combination are looked up only once.
     series: Box<[OnceLock<Series>]>,
     refusals: Family<Labels<1>, Counter>,
     cancellations: Family<Labels<1>, Counter>,
@@ -48,12 +48,12 @@ struct Series {
     generated: Counter,
 }
 
-/// Reason why a valid request is rejected.
+/// The reason why a valid request is rejected.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Refusal {
     /// The queue is full.
     QueueFull,
-    /// The job's time ran out in the queue.
+    /// The time limit of the job ran out in the queue.
     Waited,
     /// The system refuses to create a thread.
     NoThread,
@@ -65,11 +65,11 @@ pub enum Refusal {
     RateLimited,
     /// A page of another site sent the request.
     CrossSite,
-    /// The request's host name is not an allowed one.
+    /// The host name of the request is not an allowed host name.
     UnknownHost,
     /// The memory for long responses is exhausted.
     ReplyMemoryFull,
-    /// Other tables use the memory for tables.
+    /// Other tables use the memory for tables at present.
     TableMemoryFull,
 }
 
@@ -86,7 +86,7 @@ named!(Refusal {
     TableMemoryFull => "tables_wait",
 });
 
-/// Phase of a job whose clients have left.
+/// Phase of a job at the moment when its last client left.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum JobPhase {
     Queued,
@@ -95,19 +95,19 @@ pub(crate) enum JobPhase {
 
 named!(JobPhase { Queued => "queued", Searching => "searching" });
 
-/// Boards of bulk work, by outcome.
+/// Number of boards of bulk work, by outcome.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct BoardCounts {
     /// Boards with a solution.
     pub solved: u64,
     /// Boards whose search failed.
     pub failed: u64,
-    /// Entries that are not a solvable board.
+    /// Rows without a solvable board.
     pub invalid: u64,
 }
 
 impl BoardCounts {
-    /// Counts a row.
+    /// Counts a row by its outcome.
     pub fn count(&mut self, row: &Row) {
         match row {
             Row::Solved(_) => self.solved += 1,
@@ -120,7 +120,7 @@ impl BoardCounts {
 /// Size classes of boards: the greatest number of cells in each class, and the label of the class.
 const CELLS: [(usize, &str); 4] = [(9, "4-9"), (16, "10-16"), (25, "17-25"), (100, "26-100")];
 
-/// Bounds of the buckets of histograms, in seconds: from 0.1 ms to one minute.
+/// Upper bounds of the histogram buckets, in seconds, from 0.1 ms to one minute.
 const SECONDS: [f64; 16] =
     [1e-4, 2.5e-4, 5e-4, 1e-3, 2.5e-3, 5e-3, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 10.0, 60.0];
 
@@ -145,7 +145,7 @@ impl Default for Metrics {
             bulk_boards: Family::default(),
             bulk_seconds: Counter::default(),
         };
-        // These series exist from the start, at zero, so that a monitor sees their first increase.
+        // These series exist from the start with the value zero, so that a monitoring system sees the first increase.
         for reason in Refusal::ALL {
             drop(inner.refusals.get_or_create(&[("reason", reason.name())]));
         }
@@ -162,7 +162,7 @@ impl Default for Metrics {
     }
 }
 
-/// Logs boards whose search failed, and counts the panics among the failures.
+/// Logs each board whose search failed, and counts the panics.
 impl FailureObserver for Metrics {
     fn failed(&self, puzzle: &Puzzle, error: LabelError) {
         tracing::event!(
@@ -190,7 +190,7 @@ impl Metrics {
         self.0.panics.inc();
     }
 
-    /// Counts a job that was stopped after its trial, and starts again.
+    /// Counts a job that was stopped after its trial and starts again.
     pub(crate) fn restarted(&self) {
         self.0.restarts.inc();
     }
@@ -208,7 +208,7 @@ impl Metrics {
         self.0.cache_requests.get_or_create(&[("result", result)]).inc();
     }
 
-    /// Counts the boards of a slice of bulk work, and its time with a worker.
+    /// Counts the boards of a slice of bulk work, and adds the slice's worker time.
     pub(crate) fn bulk_slice(&self, BoardCounts { solved, failed, invalid }: BoardCounts, worked: Duration) {
         for (outcome, boards) in [("solved", solved), ("failed", failed), ("invalid", invalid)] {
             self.0.bulk_boards.get_or_create(&[("outcome", outcome)]).inc_by(boards);

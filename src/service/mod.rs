@@ -1,23 +1,24 @@
-//! Searches on a worker pool, and their tables. This layer uses tokio and tracing, but no HTTP.
+//! Searches on a worker pool, and the tables of the searches. This layer uses tokio and tracing, but no HTTP.
 //!
-//! [`Service::submit`] runs a [`SearchRequest`](taquin_solver::SearchRequest) and returns its [`Report`].
+//! [`Service::submit`] runs a [`SearchRequest`](taquin_solver::SearchRequest) and returns the [`Report`] of the search.
 //!
-//! The modules, each of which uses only those below it:
+//! Each module uses only the modules below it:
 //!
-//! - `gauges`: queue, workers, caches, memory and tables as metrics
+//! - `gauges`: metrics of the queue, workers, caches, memory and tables
 //! - `service`: the entry point; limits, start and shutdown
-//! - `analysis`: legal moves and walks with their distances, by search where `auto` proves solutions optimal
-//! - `hint`: the next move, and the cache of boards ahead on solutions of earlier hints
+//! - `analysis`: legal moves, and walks, with the distances of their boards; searches prove the distances if `auto`
+//!   proves solutions optimal
+//! - `hint`: the next move, and a cache of the next boards on the solutions of earlier hints
 //! - `random`: boards drawn from seeds
 //! - `bulk_tables`: tables for bulk work, within the memory for tables
 //! - `reply_memory`: memory limit of long responses
-//! - `pool`: admission, result cache, scheduling and progress of searches; the lane for bulk work
+//! - `pool`: admission, result cache, scheduling and progress of searches, and the lane for bulk work
 //! - `spans`: OpenTelemetry spans of searches
-//! - `tables`: pattern tables and other precomputed tables: caches, files and the background builder
-//! - `instant`: tests whether work takes less time than a hand-over to another thread
+//! - `tables`: pattern tables and other precomputed tables, with caches, files and the background builder
+//! - `instant`: estimates whether work takes less time than a hand-over to another thread
 //! - `metrics`: counters and histograms of jobs
 //! - `settings`: settings of the service
-//! - `job`: the report of a search, and the reasons why there is none
+//! - `job`: the report of a search, and the reasons why a job has no report
 
 mod analysis;
 mod bulk_tables;

@@ -20,20 +20,20 @@ use lengths::{LengthDraw, check, choose, proof};
 
 pub use lengths::DrawError;
 
-/// Distribution of a random board.
+/// The distribution from which a random board is drawn.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Draw {
-    /// Uniform over all boards with this solvability.
+    /// Uniform distribution over all boards with this solvability.
     Uniform(Solvability),
-    /// A random walk.
+    /// The end of a random walk.
     Walk(Walk),
-    /// Boards whose optimal length is in the range.
+    /// Uniform or random-walk distribution over boards whose optimal length is in the range.
     Length(RangeInclusive<u32>),
-    /// Boards whose percentile is in the range.
+    /// Like [`Length`](Self::Length), for boards whose percentile is in the range.
     Percentile(RangeInclusive<f64>),
 }
 
-/// Whether the goal can be reached from a board.
+/// Tells whether the goal can be reached from a board.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Solvability {
     /// The goal can be reached.
@@ -41,48 +41,50 @@ pub enum Solvability {
     Solvable,
     /// The goal cannot be reached.
     Unsolvable,
-    /// Any board.
+    /// The goal may or may not be reachable.
     Any,
 }
 
 /// A random walk.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Walk {
-    /// Number of moves.
+    /// Number of moves of the walk.
     pub moves: u32,
-    /// True if a move may undo the one before.
+    /// True if a move may undo the move before.
     pub turns_back: bool,
-    /// Start of the walk; `None` for the goal.
+    /// Start of the walk; `None` to start at the goal.
     pub from: Option<Board>,
 }
 
 /// A random board and its distance.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct DrawnBoard {
-    /// The board.
+    /// The board that was drawn.
     pub board: Board,
-    /// Bounds on its optimal length; `None` if the goal cannot be reached.
+    /// Bounds on the optimal length of the board; `None` if the goal cannot be reached.
     pub distance: Option<Distance>,
-    /// [Percentile](Distance::percentile) of the board, if known.
+    /// [Percentile](Distance::percentile) of the board; `None` if unknown.
     pub percentile: Option<f64>,
-    /// True if all boards that meet the request are equally likely.
+    /// True if all boards that satisfy the request are equally likely.
     pub is_uniform: bool,
 }
 
-/// True if drawing takes less than half a millisecond: one board, a short walk, and quickly computed bounds.
+/// Returns true if the draw takes less than half a millisecond. For this, the draw must be of one board, with at most a
+/// short walk, and the bounds must be available quickly.
 pub(crate) fn is_instant(goal: &Board, how: &Draw, count: usize, tables: &Tables) -> bool {
-    /// A walk of so many moves takes tens of microseconds on the largest board.
+    /// Maximum number of moves. A walk of this length takes tens of microseconds on the largest board.
     const INSTANT_WALK: u32 = 1_000;
     let is_short = !matches!(how, Draw::Walk(walk) if walk.moves > INSTANT_WALK);
     count == 1 && is_short && is_known_soon(goal, tables.small()) && !needs_proof(goal, how)
 }
 
-/// True if the draw has to prove lengths by searches.
+/// Returns true if the draw must prove lengths by searches.
 pub(crate) fn needs_proof(goal: &Board, how: &Draw) -> bool {
     matches!(how, Draw::Length(_) | Draw::Percentile(_)) && !DistanceTable::serves(goal.size())
 }
 
-/// Returns the error of a draw that has to prove lengths and cannot succeed, as far as this is known without a search.
+/// Returns the error of a draw that must prove lengths and cannot succeed. Returns `None` if a search is necessary to
+/// find out.
 pub(crate) fn refusal(goal: &Board, how: &Draw, tables: &Tables) -> Option<DrawError> {
     if !needs_proof(goal, how) {
         return None;
@@ -94,16 +96,17 @@ pub(crate) fn refusal(goal: &Board, how: &Draw, tables: &Tables) -> Option<DrawE
     }
 }
 
-/// Memory of the searches that prove lengths, in bytes.
+/// Returns the memory of the searches that prove lengths, in bytes.
 pub(crate) fn bytes_for_proofs(goal: &Board, how: &Draw) -> u64 {
     let goal = Puzzle::try_new(*goal, *goal).expect("the goal is its own goal");
     if needs_proof(goal.goal(), how) { bytes_for(&proof(goal, u32::MAX)) } else { 0 }
 }
 
-/// Draws a board for a goal with each seed; equal seeds draw equal boards. `patterns` speed up the proof of lengths.
+/// Draws a board for a goal with each seed. Equal seeds draw equal boards. `patterns` make the proofs of lengths
+/// faster.
 ///
 /// # Errors
-/// See [`DrawError`]; uniform draws and walks fail only if the time ends or they are cancelled.
+/// See [`DrawError`]. Uniform draws and walks fail only if the time ends or the draw is cancelled.
 pub(crate) fn draw(
     goal: &Board,
     how: &Draw,
@@ -135,7 +138,7 @@ pub(crate) fn draw(
     seeds.iter().map(draw).collect()
 }
 
-/// Draws a board without a search.
+/// Draws a board without searches.
 fn draw_at_once(goal: &Board, how: &Draw, random: &mut Seeded, tables: &Tables) -> Result<DrawnBoard, DrawError> {
     let (board, most) = match how {
         Draw::Uniform(Solvability::Solvable) => (random_board(goal, random), None),
@@ -144,7 +147,7 @@ fn draw_at_once(goal: &Board, how: &Draw, random: &mut Seeded, tables: &Tables) 
         Draw::Walk(walk) => {
             let from = walk.from.as_ref().unwrap_or(goal);
             let walker = if walk.turns_back { random_walk_with_turns } else { random_walk };
-            // The reversed walk from the goal is a solution.
+            // The reversed walk is a solution if the walk started at the goal.
             (walker(from, walk.moves, random), walk.from.is_none().then_some(walk.moves))
         }
         Draw::Length(lengths) => (board_of_length(goal, lengths, random, tables)?, None),
@@ -155,7 +158,7 @@ fn draw_at_once(goal: &Board, how: &Draw, random: &mut Seeded, tables: &Tables) 
     Ok(DrawnBoard::new(board, distance, goal, tables).uniform(!matches!(how, Draw::Walk(_))))
 }
 
-/// Draws a board with a length in a range, uniformly, by the distance table of the goal.
+/// Draws a board whose length is in a range, uniformly, with the distance table of the goal.
 fn board_of_length(
     goal: &Board,
     lengths: &RangeInclusive<u32>,
@@ -174,7 +177,7 @@ fn board_of_length(
 }
 
 impl Draw {
-    /// Replaces percentiles by lengths.
+    /// Replaces a range of percentiles with a range of lengths.
     fn resolved(self, goal: &Board, tables: &Tables) -> Result<Self, DrawError> {
         let Self::Percentile(percentiles) = &self else { return Ok(self) };
         let distribution =

@@ -1,6 +1,6 @@
-//! Memory limit for batches, and for long responses that are still being sent.
+//! Memory limit for batches and for long responses in transfer.
 //!
-//! A part of the memory is for small reservations only, so that large ones cannot keep small requests out.
+//! A part of the memory is only for small reservations, so that large reservations do not keep out small requests.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
@@ -8,19 +8,21 @@ use std::sync::{Arc, Weak};
 use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Permits for the memory of long responses and batches, a KiB each.
+/// Permits for the memory of batches and long responses. A permit stands for one KiB.
 #[derive(Debug)]
 pub(crate) struct ReplyMemory {
     kib: u32,
     all: Arc<Semaphore>,
-    /// Further permits that large reservations need. An eighth of the memory is left to small reservations.
+    /// Permits that a large reservation takes in addition. The number of permits leaves an eighth of the memory to
+    /// small reservations.
     large: Arc<Semaphore>,
-    /// Further permits that the reservations of an owner need. A quarter of the memory is left to other owners.
+    /// Permits that the reservations of an owner take in addition. The number of permits leaves a quarter of the memory
+    /// to other owners.
     owners: Mutex<HashMap<ReplyOwner, Weak<Semaphore>>>,
 }
 
 /// The owner of a response: the digest of the token in the request. The responses of one owner leave a quarter of the
-/// memory to others.
+/// memory to other owners.
 pub type ReplyOwner = [u8; 32];
 
 /// Memory reserved for a response or a batch. Dropping the reservation releases the memory.
@@ -29,32 +31,33 @@ pub struct Reservation {
     memory: Arc<ReplyMemory>,
     kib: u32,
     owner: Option<Arc<Semaphore>>,
-    /// Permits from `all`, from `large` if the reservation is large, and from the owner.
+    /// Permits from `all`, from `large` if the reservation is large, and from the permits of the owner.
     permits: Vec<OwnedSemaphorePermit>,
 }
 
 impl ReplyMemory {
-    /// Creates a limit of `bytes` bytes, rounded down to KiB.
+    /// Creates a limit of `bytes` bytes, rounded down to whole KiB.
     pub(crate) fn new(bytes: u64) -> Arc<Self> {
         let kib = u32::try_from(bytes >> 10).unwrap_or(u32::MAX);
         let permits = |kib| Arc::new(Semaphore::new(kib as usize));
         Arc::new(Self { kib, all: permits(kib), large: permits(kib - kib / 8), owners: Mutex::default() })
     }
 
-    /// Bytes in use.
+    /// Returns the reserved memory, in bytes.
     pub(crate) fn held(&self) -> u64 {
         (u64::from(self.kib) - self.all.available_permits() as u64) << 10
     }
 
-    /// Reserves `bytes` bytes, rounded up to KiB, if they are available and within the share of the owner. A request
-    /// for more than the largest possible reservation gets the largest.
+    /// Reserves `bytes` bytes, rounded up to whole KiB. Returns `None` if the memory is not available, or if the
+    /// owner's share is used up. A request for more than the largest possible reservation receives the largest possible
+    /// reservation.
     pub(crate) fn reserve(self: &Arc<Self>, owner: Option<ReplyOwner>, bytes: u64) -> Option<Reservation> {
         let owner = owner.map(|owner| self.owner(owner));
         let mut reservation = Reservation { memory: Arc::clone(self), kib: 0, owner, permits: Vec::new() };
         reservation.grow(bytes).then_some(reservation)
     }
 
-    /// Returns the permits of an owner, which all reservations of the owner share.
+    /// Returns the permits of an owner. All reservations of the owner share these permits.
     fn owner(&self, owner: ReplyOwner) -> Arc<Semaphore> {
         let mut owners = self.owners.lock();
         if let Some(permits) = owners.get(&owner).and_then(Weak::upgrade) {
@@ -66,18 +69,18 @@ impl ReplyMemory {
         permits
     }
 
-    /// True if a reservation of `kib` KiB is large. The memory that is left to small reservations has room for at least
-    /// four of them.
+    /// Returns true if a reservation of `kib` KiB is large. The memory that is left to small reservations has room for
+    /// at least four small reservations.
     fn is_large(&self, kib: u32) -> bool {
-        /// KiB that suffice for the results of a job of some thousand boards.
+        /// Enough KiB for the results of a job of some thousand boards.
         const SMALL: u32 = 384;
         kib > (self.kib / 512).max(SMALL).min(self.kib / 32)
     }
 }
 
 impl Reservation {
-    /// Grows the reservation to `bytes` bytes in all, or to the largest possible reservation, and never shrinks it.
-    /// Returns false, and changes nothing, if the memory is not available.
+    /// Grows the reservation to `bytes` bytes in total, or to the largest possible reservation. The reservation never
+    /// shrinks. Returns false, and changes nothing, if the memory is not available.
     #[must_use = "without the memory, the work cannot go on"]
     pub(crate) fn grow(&mut self, bytes: u64) -> bool {
         let memory = &*self.memory;
@@ -148,7 +151,7 @@ mod tests {
         assert_eq!((memory.held(), large_and_owners(&memory)), (0, (0, 1)), "only the latest owner is known");
     }
 
-    /// Number of KiB in large reservations, and number of known owners.
+    /// Returns the number of KiB in large reservations, and the number of known owners.
     fn large_and_owners(memory: &ReplyMemory) -> (usize, usize) {
         memory.owner([9; 32]);
         (large(memory), memory.owners.lock().len())

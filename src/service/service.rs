@@ -1,4 +1,4 @@
-//! Entry point of the service: settings and limits, start and shutdown.
+//! Entry point of the layer: settings and limits, start and shutdown.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,7 +25,7 @@ use crate::service::reply_memory::{ReplyMemory, ReplyOwner, Reservation};
 use crate::service::settings::ServiceSettings;
 use crate::service::tables::{BackgroundBuilder, Tables};
 
-/// The pool, the tables and the caches, with the settings.
+/// The service: the settings, the pool, the tables and the caches.
 #[derive(Debug)]
 pub struct Service {
     settings: ServiceSettings,
@@ -38,8 +38,8 @@ pub struct Service {
 }
 
 impl Service {
-    /// Starts the pool, and the background thread that builds tables. Jobs are accepted at once; a job builds a missing
-    /// table itself.
+    /// Starts the pool, and the background thread that builds tables. The service accepts jobs at once. If a table is
+    /// missing, the job that needs the table builds it.
     pub fn start(settings: ServiceSettings) -> Arc<Self> {
         let tables = Arc::new(Tables::new(settings.table_memory, settings.table_cache.clone()));
         let is_ready = Arc::new(AtomicBool::new(false));
@@ -60,39 +60,39 @@ impl Service {
         Arc::new(Self { settings, tables, metrics, pool, hint_cache, reply_memory, is_ready })
     }
 
-    /// Settings of the service.
+    /// Returns the settings.
     pub fn settings(&self) -> &ServiceSettings {
         &self.settings
     }
 
-    /// Tables of the service.
+    /// Returns the tables.
     pub fn tables(&self) -> &Tables {
         &self.tables
     }
 
-    /// Counters and histograms.
+    /// Returns the counters and histograms.
     pub fn metrics(&self) -> &Metrics {
         &self.metrics
     }
 
-    /// Workers and memory in use.
+    /// Returns the workers and the memory in use.
     pub fn load(&self) -> Load {
         self.pool.load()
     }
 
-    /// Entries and bytes of the result and hint caches.
+    /// Returns the number of entries and bytes of the result cache and the hint cache together.
     pub fn cache_usage(&self) -> CacheUsage {
         let (answers, hints) = (self.pool.cache_usage(), self.hint_cache.usage());
         CacheUsage { entries: answers.entries + hints.entries, bytes: answers.bytes + hints.bytes }
     }
 
-    /// True once the tables that the settings ask for are built.
+    /// Returns true once the tables that the settings require are built.
     pub fn is_ready(&self) -> bool {
         self.is_ready.load(Ordering::Acquire)
     }
 
-    /// Runs a job on the pool. A job that is answered at once has no log line of its own. The fields of the job belong
-    /// to the log line of its request.
+    /// Runs a job on the pool. A job that is answered at once has no log line of its own: the caller adds the fields of
+    /// the job to the log line of the request.
     ///
     /// Dropping the future dequeues the job or stops its search, unless another caller waits for an equal job.
     ///
@@ -102,7 +102,7 @@ impl Service {
         self.pool.submit(job)
     }
 
-    /// Runs one of several jobs of a request. The job has a log line of its own, even if it is answered at once.
+    /// Runs one of several jobs of a request. The job has its own log line, even if the job is answered at once.
     ///
     /// # Errors
     /// See [`ServiceError`].
@@ -118,9 +118,9 @@ impl Service {
         self.pool.watch(job).await
     }
 
-    /// Registers bulk work, which uses workers that no job could use. The work runs until it is done, its handle is
-    /// dropped, or [`cancel_all`](Self::cancel_all) is called. Each search of the work may use `bulk.search_memory`
-    /// bytes of the [settings](Self::settings).
+    /// Registers bulk work, which runs on workers that no job can use. The work runs until the work is done, its handle
+    /// is dropped, or [`cancel_all`](Self::cancel_all) is called. Each search of the work may use as many bytes of
+    /// memory as `bulk.search_memory` of the [settings](Self::settings).
     ///
     /// # Errors
     /// See [`BulkError`].
@@ -128,8 +128,8 @@ impl Service {
         self.pool.bulk(work)
     }
 
-    /// Runs work other than a search, with a worker and `bytes` bytes of the memory of searches. The work has the
-    /// default time limit. Like a search, it may be stopped and started again.
+    /// Runs work other than a search, with a worker and `bytes` bytes of the memory for searches. The work has the
+    /// default time limit. Like a search, the work may be stopped, and then starts again.
     ///
     /// # Errors
     /// [`ServiceError`] if there is no capacity.
@@ -141,14 +141,14 @@ impl Service {
         self.pool.run_work(self.settings.default_time, bytes, work).await
     }
 
-    /// Bulk work in progress.
+    /// Returns the bulk work in progress.
     pub fn bulk_load(&self) -> BulkLoad {
         self.pool.bulk_load()
     }
 
-    /// Returns the best known solution of a puzzle. The solution is the result of [`auto`](Plan::auto), the rest of a
-    /// cached solution of an earlier hint, or the rest of `trail`, a path that the client knows. A trail counts only if
-    /// the start of the puzzle is a board on it, or one move away from one.
+    /// Returns the best known solution of a puzzle. The solution is one of three: the result of [`auto`](Plan::auto),
+    /// the rest of a cached solution of an earlier hint, or the rest of `trail`, a path that the client knows. A trail
+    /// counts only if the start of the puzzle is a board on the trail, or is one move away from such a board.
     ///
     /// # Errors
     /// See [`ServiceError`].
@@ -165,11 +165,11 @@ impl Service {
         self.hint_cache.hint(job, trail, &self.pool, &self.metrics).await
     }
 
-    /// Draws a board for a goal with each seed; equal seeds draw equal boards.
+    /// Draws a board for a goal with each seed. Equal seeds draw equal boards.
     ///
     /// # Errors
-    /// [`ServiceError`] if there is no capacity. [`DrawError`], as the inner error, if no such board exists, or none is
-    /// found within the default time limit.
+    /// [`ServiceError`] if there is no capacity. [`DrawError`], as the inner error, if no such board exists, or if no
+    /// such board is found within the default time limit.
     pub async fn draw(
         &self,
         goal: Board,
@@ -183,7 +183,7 @@ impl Service {
             return Ok(Err(error));
         }
         let patterns = if random::needs_proof(&goal, &how) {
-            // If the patterns are not loaded in time, the proofs do without them, and take longer.
+            // If the patterns are not loaded in time, the proofs run without patterns and take longer.
             let wait = self.settings.default_time / 4;
             timeout(wait, self.tables.pattern_cache.get_async(goal.size(), goal.blank(), false))
                 .await
@@ -197,7 +197,8 @@ impl Service {
         self.pool.run_work(self.settings.default_time, bytes, work).await
     }
 
-    /// Replays an attempt and returns the distances of both ends from the goal, and the requested parts.
+    /// Replays an attempt. Returns the distances of the first and the last board from the goal, and the requested
+    /// parts.
     ///
     /// # Errors
     /// See [`AnalysisError`].
@@ -211,7 +212,7 @@ impl Service {
         self.analyst(start.size(), requested).check_attempt(start, goal, attempt, parts).await
     }
 
-    /// Returns the legal moves of a board with the distances of the boards after them.
+    /// Returns the legal moves of a board. Each move has the distance of the board after the move.
     ///
     /// # Errors
     /// See [`AnalysisError`].
@@ -229,8 +230,8 @@ impl Service {
         Analyst { pool: &self.pool, tables: &self.tables, work_time: self.settings.default_time, limits }
     }
 
-    /// Estimates the start of a puzzle by every heuristic that serves it, without a search and without building pattern
-    /// tables.
+    /// Estimates the distance of a puzzle's start by every heuristic that serves the puzzle. This function runs no
+    /// search, and builds no pattern tables.
     ///
     /// # Errors
     /// [`ServiceError`] if there is no capacity.
@@ -240,8 +241,8 @@ impl Service {
         self.pool.run_quick_work(is_instant, self.settings.default_time, move || explain(&puzzle, &*tables)).await
     }
 
-    /// Returns the number of boards at each optimal length; `None` if it is unknown for the shape and the blank's cell
-    /// of the goal.
+    /// Returns the number of boards at each optimal length. Returns `None` if the numbers are unknown for the shape and
+    /// the blank's cell of the goal.
     ///
     /// # Errors
     /// [`ServiceError`] if there is no capacity.
@@ -256,7 +257,7 @@ impl Service {
         Ok(self.tables.small().distribution(size, goal_blank))
     }
 
-    /// Limits in force for a search: the requested ones, bounded by the settings.
+    /// Returns the limits in force for a search: the requested limits, capped by the settings.
     pub fn limits(&self, size: Size, plan: &Plan, requested: RequestedLimits) -> Limits {
         Limits {
             time: requested.time.unwrap_or(self.settings.default_time).min(self.settings.max_time),
@@ -268,25 +269,26 @@ impl Service {
         }
     }
 
-    /// Limits of consecutive searches for one request, each as in [`limits`](Self::limits). If the total time exceeds
-    /// the maximum of one search, each time limit is shortened in proportion.
+    /// Returns the limits in force for consecutive searches of one request. Each search has limits as in
+    /// [`limits`](Self::limits). If the time limits exceed the maximum of one search in total, each time limit is
+    /// shortened in proportion.
     pub fn limits_for_all(&self, size: Size, searches: &[(Plan, RequestedLimits)]) -> Vec<Limits> {
         let limits = searches.iter().map(|(plan, requested)| self.limits(size, plan, *requested));
         let limits: Vec<Limits> = limits.collect();
         let whole: Duration = limits.iter().map(|limits| limits.time).sum();
         let part = (self.settings.max_time.as_secs_f64() / whole.as_secs_f64()).min(1.0);
-        // Time limits are whole milliseconds, the unit of the API.
+        // A time limit has whole milliseconds, the unit of the API.
         let share = |time: Duration| Duration::from_millis(((time.as_millis() as f64 * part) as u64).max(1));
         let shared = |limits: Limits| Limits { time: share(limits.time), ..limits };
         limits.into_iter().map(shared).collect()
     }
 
-    /// Maximum number of nodes that a search holds in memory.
+    /// Returns the maximum number of nodes that a search may hold in memory.
     pub fn max_nodes(&self, size: Size, algorithm: Algorithm, heuristic: HeuristicKind) -> u64 {
         nodes_within(self.settings.search_memory, size, algorithm, heuristic)
     }
 
-    /// True once [`Service::drain`] was called.
+    /// Returns true once [`Service::drain`] was called.
     pub fn is_draining(&self) -> bool {
         self.pool.is_draining()
     }
@@ -303,7 +305,7 @@ impl Service {
 
     /// Waits until no job and no slice of bulk work runs.
     pub async fn idle(&self) {
-        /// The wait ends at most so long after the last job or slice.
+        /// Interval of checks. The wait ends at most one interval after the last job or slice.
         const POLL_INTERVAL: Duration = Duration::from_millis(1);
         while self.load().begun > 0 || self.bulk_load().slices > 0 {
             tokio::time::sleep(POLL_INTERVAL).await;
@@ -311,10 +313,11 @@ impl Service {
     }
 
     /// Reserves `bytes` bytes for a batch or a long response, until the reservation is dropped. A request for more than
-    /// the largest possible reservation gets the largest. Large reservations leave a part of the memory to small ones.
+    /// the largest possible reservation receives the largest possible reservation. Large reservations leave a part of
+    /// the memory to small reservations.
     ///
     /// # Errors
-    /// [`ServiceError::ReplyMemoryFull`] if no memory is left, or the owner has used its share.
+    /// [`ServiceError::ReplyMemoryFull`] if no memory is left, or if the owner has used its share.
     pub fn reserve_reply(&self, owner: Option<ReplyOwner>, bytes: usize) -> Result<Reservation, ServiceError> {
         self.reply_memory.reserve(owner, bytes as u64).ok_or_else(|| self.reply_memory_full())
     }
@@ -322,12 +325,12 @@ impl Service {
     /// Grows a reservation to `bytes` bytes.
     ///
     /// # Errors
-    /// See [`reserve_reply`](Self::reserve_reply). The reservation then stays as it was.
+    /// See [`reserve_reply`](Self::reserve_reply). After an error, the reservation is unchanged.
     pub fn grow_reply(&self, reservation: &mut Reservation, bytes: usize) -> Result<(), ServiceError> {
         if reservation.grow(bytes as u64) { Ok(()) } else { Err(self.reply_memory_full()) }
     }
 
-    /// Memory reserved for batches, and for long responses that are still being sent, in bytes.
+    /// Returns the memory that is reserved for batches and for long responses in transfer, in bytes.
     pub fn reply_bytes(&self) -> u64 {
         self.reply_memory.held()
     }

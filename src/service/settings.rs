@@ -7,14 +7,14 @@ use taquin_solver::heuristic::Tier;
 
 use crate::service::job::BeforeSearchHook;
 
-/// Settings of the service, fixed at start.
+/// Settings of the service. The settings are fixed at the start.
 #[derive(Clone, Debug)]
 pub struct ServiceSettings {
     /// Maximum number of jobs that run at the same time.
     pub workers: usize,
     /// Maximum number of jobs that wait, in addition to one running job for each worker.
     pub queue: usize,
-    /// Maximum number of threads that run searches, or hold paused ones.
+    /// Maximum number of threads that run searches or hold paused searches.
     pub job_threads: usize,
     /// Default time limit of a search.
     pub default_time: Duration,
@@ -30,7 +30,7 @@ pub struct ServiceSettings {
     pub searches_memory: SearchMemory,
     /// Limits of bulk work.
     pub bulk: BulkSettings,
-    /// Maximum memory of the result and hint caches together, in bytes.
+    /// Maximum memory of the result cache and the hint cache together, in bytes.
     pub answer_memory: u64,
     /// Maximum memory of batches and of long responses in transfer, in bytes.
     pub reply_memory: u64,
@@ -38,13 +38,13 @@ pub struct ServiceSettings {
     pub max_expansions: usize,
     /// Strongest pattern tables to build.
     pub tables: Tier,
-    /// Strongest pattern tables that must be built before the service is ready; at most `tables`.
+    /// Strongest pattern tables that must be built before the service is ready. This tier is at most `tables`.
     pub ready: Tier,
-    /// Maximum memory of tables built on first use, in bytes.
+    /// Maximum memory of the tables that are built on first use, in bytes.
     pub table_memory: u64,
-    /// Directory of the files of tables that are kept between runs, if there is one.
+    /// Directory of the table files that are kept between runs; `None` if there are no such files.
     pub table_cache: Option<PathBuf>,
-    /// Called before each search, in tests.
+    /// Function that tests run before each search.
     pub before_search: Option<BeforeSearchHook>,
 }
 
@@ -62,7 +62,7 @@ impl ServiceSettings {
 
 #[cfg(test)]
 impl ServiceSettings {
-    /// A service of two workers with small tables.
+    /// Settings of a service with two workers and small tables.
     pub(crate) fn for_tests() -> Self {
         Self {
             workers: 2,
@@ -90,9 +90,9 @@ impl ServiceSettings {
 /// Limits of bulk work.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct BulkSettings {
-    /// Maximum number of workers that bulk work has; 0 turns bulk work off.
+    /// Maximum number of workers that run bulk work at the same time; 0 turns bulk work off.
     pub workers: usize,
-    /// Memory of each bulk search, in bytes, in addition to the memory of jobs.
+    /// Memory of each bulk search, in bytes. The memory of jobs does not include this memory.
     pub search_memory: u64,
 }
 
@@ -101,14 +101,14 @@ pub struct BulkSettings {
 pub struct SearchMemory {
     /// Memory that all jobs share.
     pub shared: u64,
-    /// Maximum memory of a small job, and the memory reserved for small and light jobs.
+    /// Maximum memory of a small job. The same amount is reserved for small and light jobs.
     pub small: u64,
     /// Memory reserved for light jobs, which store neither nodes nor lists of nodes.
     pub light: u64,
 }
 
 impl SearchMemory {
-    /// The sum of all parts.
+    /// Returns the sum of all parts.
     pub fn total(&self) -> u64 {
         self.shared.saturating_add(self.small).saturating_add(self.light)
     }

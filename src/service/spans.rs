@@ -1,5 +1,5 @@
-//! OpenTelemetry span of a search, a child of the span of the request that started the search. Builds without the
-//! feature `otel` record none.
+//! OpenTelemetry span of a search. The parent of the span is the span of the request that started the search. Builds
+//! without the feature `otel` record no spans.
 
 #[cfg(not(feature = "otel"))]
 pub(crate) use disabled::{SearchSpan, TraceContext};
@@ -14,7 +14,7 @@ mod enabled {
 
     use crate::service::job::{Report, ServiceError};
 
-    /// The caller's trace context, which can move to another thread.
+    /// The trace context of the caller. The context can be moved to another thread.
     #[derive(Clone)]
     pub(crate) struct TraceContext(Context);
 
@@ -30,7 +30,7 @@ mod enabled {
         }
     }
 
-    /// The span of a search; empty if the caller's trace is not sampled.
+    /// The span of a search; empty if the trace of the caller is not sampled.
     pub(crate) struct SearchSpan(Option<global::BoxedSpan>);
 
     impl SearchSpan {
@@ -41,7 +41,7 @@ mod enabled {
             }))
         }
 
-        /// Ends the span. A report adds its attributes, and an error its status.
+        /// Ends the span. A report adds attributes to the span, and an error sets the status of the span.
         pub(crate) fn end(mut self, job: &SearchRequest, report: &Result<Report, ServiceError>) {
             let Some(span) = &mut self.0 else { return };
             span.set_attribute(KeyValue::new("puzzle.size", job.puzzle.size().to_string()));
@@ -54,7 +54,7 @@ mod enabled {
 
     impl Drop for SearchSpan {
         fn drop(&mut self) {
-            // Dropping the inner span ends it, so only the status is set here.
+            // Dropping the inner span ends the inner span, so this function only sets the status.
             if std::thread::panicking() {
                 self.0.iter_mut().for_each(|span| span.set_status(Status::error("panicked")));
             }
@@ -83,7 +83,7 @@ mod disabled {
 
     use crate::service::job::{Report, ServiceError};
 
-    /// Stand-in for the trace context of the caller.
+    /// Replacement for the trace context of the caller.
     #[derive(Clone)]
     pub(crate) struct TraceContext;
 
@@ -97,7 +97,7 @@ mod disabled {
         }
     }
 
-    /// Stand-in for the span of a search.
+    /// Replacement for the span of a search.
     pub(crate) struct SearchSpan;
 
     impl SearchSpan {

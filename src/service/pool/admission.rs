@@ -1,4 +1,4 @@
-//! Admission control: limits the number of jobs in the pool, and estimates `Retry-After` for rejected jobs.
+//! Admission control. Limits the number of jobs in the pool, and estimates `Retry-After` for rejected jobs.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -7,28 +7,28 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-/// Bounds the number of jobs in the pool, running and queued.
+/// Limits the number of jobs in the pool. Running jobs and queued jobs count.
 #[derive(Debug)]
 pub(crate) struct Admission {
     capacity: usize,
     workers: u32,
     admitted: Mutex<AdmittedJobs>,
-    /// Moving average of the worker time of a job, in microseconds; 0 before the first job has ended.
+    /// Moving average of a job's worker time, in microseconds; 0 before the first job has ended.
     average_micros: AtomicU64,
 }
 
 #[derive(Debug, Default)]
 struct AdmittedJobs {
     arrivals: u64,
-    /// The deadline and number of each admitted job. A job ends by its deadline.
+    /// Deadline and arrival number of each admitted job. A job ends by its deadline.
     deadlines: BTreeSet<(Instant, u64)>,
-    /// The retry times given to rejected clients.
+    /// Times at which rejected clients were asked to retry, as far as they are in the future.
     retry_times: VecDeque<Instant>,
-    /// Time at which a job with a worker last ended; `None` before the first.
+    /// Time at which a job that had a worker last ended; `None` before the first such end.
     last_end: Option<Instant>,
 }
 
-/// The place of an admitted job. Dropping the permit frees the place for another job.
+/// Permission of a job to be in the pool. Dropping the permit makes room for another job.
 #[derive(Debug)]
 pub(crate) struct AdmissionPermit {
     admission: Arc<Admission>,
@@ -49,9 +49,9 @@ impl Drop for AdmissionPermit {
 }
 
 impl Admission {
-    /// Upper bound of the Retry-After estimate.
+    /// Upper bound of the `Retry-After` estimate.
     const MAX_RETRY_AFTER: Duration = Duration::from_secs(300);
-    /// Seconds over which clients with the same retry time are spread.
+    /// Number of seconds over which clients with the same retry time are spread.
     const SPREAD_SECONDS: u64 = 4;
 
     pub(crate) fn new(capacity: usize, workers: usize) -> Arc<Self> {
@@ -63,7 +63,7 @@ impl Admission {
         })
     }
 
-    /// Admits a job that ends by its deadline, or returns the Retry-After estimate.
+    /// Admits a job that ends by `deadline`. If the pool is full, returns the `Retry-After` estimate as the error.
     pub(crate) fn try_admit(self: &Arc<Self>, deadline: Instant) -> Result<AdmissionPermit, Duration> {
         let mut admitted = self.admitted.lock();
         if admitted.deadlines.len() >= self.capacity {
@@ -83,17 +83,17 @@ impl Admission {
         self.admitted.lock().last_end = Some(Instant::now());
     }
 
-    /// The Retry-After estimate for a job whose deadline passed in the queue.
+    /// Returns the `Retry-After` estimate for a job whose deadline passed in the queue.
     pub(crate) fn retry_after_waiting(&self, deadline: Instant) -> Duration {
         self.retry_after(&mut self.admitted.lock(), deadline)
     }
 
-    /// Estimates the time until a rejected client can get a place.
+    /// Estimates the time until the pool can admit a rejected client.
     ///
-    /// The clients get different times, so that not all retry at once: the n-th client with a pending retry gets the
-    /// time at which n places are free. Once there is a client for each place, further clients get the same times, some
-    /// seconds later, because nobody knows how long the next jobs run. So the estimate hardly exceeds the end of the
-    /// last admitted job, however many clients were rejected.
+    /// The clients get different times, so that they do not all retry at once. The n-th client with a pending retry
+    /// gets the time at which n admitted jobs have ended. Once there is a client for each admitted job, further clients
+    /// get the same times plus some seconds, because the running time of the next jobs is unknown. So the estimate
+    /// hardly exceeds the end of the last admitted job, whatever the number of rejected clients.
     fn retry_after(&self, admitted: &mut AdmittedJobs, deadline: Instant) -> Duration {
         let now = Instant::now();
         admitted.retry_times.retain(|retry_time| *retry_time > now);
@@ -104,19 +104,20 @@ impl Admission {
         let wait = self.likely(admitted, now, nth as u32).map_or(latest, |likely| latest.min(likely));
         let apart = Duration::from_secs((before / places) as u64 % Self::SPREAD_SECONDS);
         let wait = (wait.max(Duration::from_secs(1)) + apart).min(Self::MAX_RETRY_AFTER);
-        // Bounds memory. More retry times change the estimate little.
+        // This limit bounds the memory. More retry times would change the estimate little.
         if admitted.retry_times.len() < 4 * self.capacity.max(64) {
             admitted.retry_times.push_back(now + wait);
         }
         wait
     }
 
-    /// The time until `nth` + 1 more jobs have ended, at the recent rate. `None` before the first end of a job, and
-    /// after a long time without an end, because the running jobs then take longer than the average.
+    /// Returns the time until `nth` + 1 more jobs have ended, at the recent rate. Returns `None` before the first end
+    /// of a job. Also returns `None` after a long time without an end, because the running jobs then take longer than
+    /// the average.
     fn likely(&self, admitted: &AdmittedJobs, now: Instant, nth: u32) -> Option<Duration> {
         let since_last = now.saturating_duration_since(admitted.last_end?);
         let average = Duration::from_micros(self.average_micros.load(Ordering::Relaxed));
-        // The estimate counts one and a half times the average, because jobs often exceed the average.
+        // The estimate uses one and a half times the average, because jobs often exceed the average.
         let interval = average.saturating_mul(3) / (2 * self.workers);
         let is_recent = since_last <= (2 * interval).max(Duration::from_secs(1));
         (is_recent && !average.is_zero()).then(|| interval.saturating_mul(nth + 1))
@@ -153,7 +154,7 @@ mod tests {
         admission.record_duration(Duration::from_millis(5));
         let _running = admission.try_admit(Instant::now() + 12 * SECOND).unwrap();
         assert_eq!(reject(&admission), 1, "jobs end quickly");
-        // No job has ended for a while.
+        // No job has ended for two seconds, so the recent rate does not count.
         admission.admitted.lock().last_end = Instant::now().checked_sub(2 * SECOND);
         admission.admitted.lock().retry_times.clear();
         assert_eq!(reject(&admission), 12);
@@ -166,7 +167,7 @@ mod tests {
             [4, 8, 12].map(|time| admission.try_admit(Instant::now() + time * SECOND).unwrap());
         let waits: Vec<u64> = (0..7).map(|_| reject(&admission)).collect();
         assert_eq!(waits, [4, 8, 12, 5, 9, 13, 6]);
-        // The estimate follows the rate at which jobs end, if that is sooner.
+        // The estimate follows the rate at which jobs end, if that rate gives an earlier time than the deadlines.
         admission.record_duration(2 * SECOND);
         drop(first);
         admission.admitted.lock().retry_times.clear();

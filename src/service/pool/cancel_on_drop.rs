@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::scheduler::Scheduler;
 use crate::service::metrics::{JobPhase, Metrics};
 
-/// Cancels a queued or running job when the future of the job is dropped, because the last client has disconnected.
+/// Guard in the future of a job. If the future is dropped because the last client has disconnected, the guard cancels
+/// the queued or running job.
 pub(crate) struct CancelOnDrop {
     scheduler: Arc<Scheduler>,
     metrics: Metrics,
@@ -17,14 +18,14 @@ pub(crate) struct CancelOnDrop {
 }
 
 impl CancelOnDrop {
-    /// Guards a queued job. Dropping the guard raises `cancel`, wakes a paused job, and counts the cancelled job,
-    /// unless the guard is disarmed.
+    /// Guards a queued job. Dropping an armed guard sets `cancel`, wakes the job if it is paused, and counts the
+    /// cancellation.
     pub(crate) fn new(scheduler: &Arc<Scheduler>, metrics: &Metrics, cancel: &Arc<AtomicBool>) -> Self {
         let (scheduler, cancel) = (Arc::clone(scheduler), Arc::clone(cancel));
         Self { scheduler, metrics: metrics.clone(), cancel, number: None, is_armed: true }
     }
 
-    /// Records that the job runs, and the number of its run permit.
+    /// Records that the job runs. `number` is the number of the job's run permit.
     pub(crate) fn set_running(&mut self, number: u64) {
         self.number = Some(number);
     }
@@ -34,7 +35,7 @@ impl CancelOnDrop {
         self.number = None;
     }
 
-    /// Disarms the guard, because the job has ended or was rejected.
+    /// Disarms the guard. The caller disarms the guard when the job has ended or was rejected.
     pub(crate) fn disarm(&mut self) {
         self.is_armed = false;
     }

@@ -1,4 +1,4 @@
-//! The log line of a job.
+//! Log lines of jobs.
 
 use taquin_solver::{Named, SearchRequest, Size};
 use tracing::Level;
@@ -22,7 +22,7 @@ pub(crate) fn finished(size: Size, report: &Report) {
     tracing::event!(
         target: "taquin::job",
         Level::INFO,
-        // tracing records a literal as it is, and formats any other message.
+        // `message` is a field with a literal, since tracing would format any other message.
         message = "job finished",
         puzzle.size = size.name(),
         search.algorithm = report.algorithm.name(),

@@ -1,4 +1,4 @@
-//! The lane for bulk work: its threads, and the order of slices.
+//! The lane for bulk work. The lane has its own threads, and determines the order of slices.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
@@ -20,10 +20,11 @@ use crate::service::job::{Overload, ServiceError};
 use crate::service::metrics::{Metrics, Refusal};
 use crate::service::tables::lower_thread_priority;
 
-/// Runs slices of bulk work on its own threads, with workers that no job could use.
+/// Runs slices of bulk work on its own threads, with workers that no job can use.
 ///
-/// Works take turns: a thread takes a worker, runs a slice of the first work in the rotation, and returns the worker.
-/// Threads start with the first work, and end soon after the last.
+/// The items of bulk work, here called works, take turns. A thread takes a worker, runs a slice of the first work in
+/// the rotation, and returns the worker. The lane creates threads when work arrives. The threads end soon after the
+/// last work has ended.
 #[derive(Debug)]
 pub(crate) struct BulkLane(Arc<Shared>);
 
@@ -33,11 +34,11 @@ struct Shared {
     metrics: Metrics,
     /// Maximum number of threads.
     max: usize,
-    /// Ends all work when raised.
+    /// Cancel flag of the pool. Setting the flag ends all work.
     cancel_all: Arc<AtomicBool>,
     state: Mutex<LaneState>,
     changed: Condvar,
-    /// True while the system refuses threads.
+    /// True if the system refused to create the last thread.
     is_refused: AtomicBool,
     spawn: Spawn,
 }
@@ -47,7 +48,7 @@ struct LaneState {
     /// Unfinished works, by arrival number.
     works: BTreeMap<u64, Entry>,
     arrivals: u64,
-    /// Numbers of the works that may have a slice to run. The first one has the next turn.
+    /// Numbers of the works that may have a slice to run. The next turn is for the first number.
     rotation: VecDeque<u64>,
     threads: usize,
     /// Number of threads that wait for a turn.
@@ -57,14 +58,14 @@ struct LaneState {
     is_closed: bool,
 }
 
-/// Unfinished bulk work.
+/// An unfinished work.
 #[derive(Clone)]
 struct Entry {
     work: Arc<dyn BulkWork>,
     cancellation: Cancellation,
     caller: CallerContext,
     since: Instant,
-    /// Number of wake-ups, by slices and by the handle.
+    /// Number of wake-ups of the work so far.
     wakes: u64,
 }
 
@@ -79,13 +80,14 @@ const IDLE_TIME: Duration = Duration::from_millis(200);
 pub struct BulkLoad {
     /// Number of unfinished works.
     pub works: usize,
-    /// Number of slices that have begun and not ended, running or paused.
+    /// Number of slices that have begun and have not ended. Running and paused slices count.
     pub slices: usize,
-    /// Age of the oldest unfinished work; zero if there is none.
+    /// Age of the oldest unfinished work; zero if no work is unfinished.
     pub oldest: Duration,
 }
 
-/// Registered bulk work. Dropping the handle ends the work: its searches stop when they next poll the cancel flag.
+/// Registration of bulk work. Dropping the handle ends the work. The searches of the work stop when they next poll the
+/// cancel flag.
 #[must_use = "dropping it ends the work"]
 #[derive(Debug)]
 pub struct BulkHandle {
@@ -94,19 +96,19 @@ pub struct BulkHandle {
     cancel: Arc<AtomicBool>,
 }
 
-/// Reason why bulk work is not accepted.
+/// The reason why bulk work is rejected.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum BulkError {
-    /// The settings leave no worker to bulk work.
+    /// The settings allow no worker for bulk work.
     #[error("bulk work is turned off")]
     Off,
-    /// The service shuts down, or the system refuses a thread.
+    /// The service shuts down, or the system refuses to create a thread.
     #[error(transparent)]
     Service(#[from] ServiceError),
 }
 
 impl BulkLane {
-    /// Creates a lane of at most `max` threads. Raising `cancel_all` ends all work.
+    /// Creates a lane with at most `max` threads. Setting `cancel_all` ends all work.
     pub(crate) fn new(scheduler: &Arc<Scheduler>, metrics: &Metrics, max: usize, cancel_all: &Arc<AtomicBool>) -> Self {
         Self::with_spawn(scheduler, metrics, max, cancel_all, |run| {
             Builder::new().name("taquin-bulk".to_owned()).spawn(run).map(drop)
@@ -158,14 +160,14 @@ impl BulkLane {
         Err(ServiceError::Overloaded { retry_after: RETRY_WITHOUT_THREAD, cause: Overload::NoThread }.into())
     }
 
-    /// Counts works and slices in progress.
+    /// Returns the works and slices in progress.
     pub(crate) fn load(&self) -> BulkLoad {
         let state = self.0.state.lock();
         let oldest = state.works.first_key_value().map_or(Duration::ZERO, |(_, oldest)| oldest.since.elapsed());
         BulkLoad { works: state.works.len(), slices: state.slices, oldest }
     }
 
-    /// Ends all work, and rejects more. The caller has raised `cancel_all`, which stops running slices.
+    /// Ends all work, and rejects further work. The caller has set `cancel_all`, which stops running slices.
     pub(crate) fn close(&self) {
         let works = {
             let mut state = self.0.state.lock();
@@ -187,10 +189,11 @@ impl Drop for BulkLane {
 }
 
 impl BulkHandle {
-    /// Puts the work back into the rotation after [`SliceEnd::Idle`], because there is something to do again.
+    /// Puts the work back into the rotation after [`SliceEnd::Idle`]. The caller calls this function when there is
+    /// something to do again.
     pub fn wake(&self) {
         self.lane.state.lock().wake(self.number);
-        // The result does not matter: a lane with unfinished work keeps a thread.
+        // The result of `provide` does not matter: a lane with unfinished work always has a thread.
         self.lane.provide();
     }
 }
@@ -200,7 +203,7 @@ impl Drop for BulkHandle {
         self.cancel.store(true, Ordering::Relaxed);
         let removed = self.lane.state.lock().remove(self.number);
         self.lane.scheduler.wake_slices();
-        // Dropping a work may take long, so the lock is released first.
+        // Dropping the work may take long, so the lock is released before.
         drop(removed);
     }
 }
@@ -210,14 +213,14 @@ impl Shared {
         self.may_begin(&self.state.lock())
     }
 
-    /// True if a slice may begin. Once `cancel_all` is raised, no slice may begin, although the rotation keeps its
+    /// Returns true if a slice may begin. No slice may begin once `cancel_all` is set, although the rotation keeps its
     /// works until the lane is closed.
     fn may_begin(&self, state: &LaneState) -> bool {
         !state.rotation.is_empty() && !self.cancel_all.load(Ordering::Relaxed)
     }
 
-    /// Wakes an idle thread for the next turn, or creates one if none is idle, up to the maximum. Returns false if the
-    /// lane has no thread, because the system refuses one.
+    /// Wakes an idle thread for the next turn. If no thread is idle, creates a thread, up to the maximum. Returns false
+    /// if the lane has no thread and the system refuses to create a thread.
     fn provide(self: &Arc<Self>) -> bool {
         {
             let mut state = self.state.lock();
@@ -250,14 +253,14 @@ impl Shared {
             if let Some(permit) = self.scheduler.slice_permit(&|| !self.has_turn())
                 && let Some((number, entry)) = self.take_turn()
             {
-                // This thread has its worker; the next turn needs another thread.
+                // This thread has a worker for its turn. The next turn needs another thread.
                 self.provide();
                 self.run_turn(number, entry, permit);
             }
         }
     }
 
-    /// Waits for a turn. Returns false if the thread must end. While works are unfinished, the last thread stays.
+    /// Waits for a turn. Returns false if the thread must end. The last thread stays while works are unfinished.
     fn wait_for_turn(&self) -> bool {
         let mut state = self.state.lock();
         while !self.may_begin(&state) {
@@ -278,7 +281,7 @@ impl Shared {
         if self.may_begin(&state) { state.take_turn() } else { None }
     }
 
-    /// Runs a slice, counts it, and logs it. A panic in the slice ends its work.
+    /// Runs a slice, counts the slice, and logs the slice. A panic in the slice ends the work.
     fn run_turn(&self, number: u64, entry: Entry, mut permit: RunPermit) {
         let Entry { work, cancellation, caller, wakes, .. } = entry;
         permit.cancellation = cancellation;
@@ -305,7 +308,7 @@ impl Shared {
         self.state.lock().slices -= 1;
     }
 
-    /// Aborts a work. A panic in its `aborted` must not end the lane.
+    /// Aborts a work. A panic in [`BulkWork::aborted`] must not end the lane.
     fn abort(&self, work: &dyn BulkWork, error: ServiceError) {
         if catch_unwind(AssertUnwindSafe(|| work.aborted(error))).is_err() {
             self.metrics.panicked();
@@ -321,7 +324,7 @@ impl LaneState {
         self.arrivals
     }
 
-    /// Puts a work into the rotation, unless it has ended.
+    /// Puts a work into the rotation, unless the work has ended.
     fn wake(&mut self, number: u64) {
         let Some(entry) = self.works.get_mut(&number) else { return };
         entry.wakes += 1;
@@ -330,8 +333,9 @@ impl LaneState {
         }
     }
 
-    /// Takes the turn of the first work in the rotation, and moves the work to the end, so that several threads may run
-    /// slices of it. Returns the number and the entry of the work; `None` if the rotation is empty.
+    /// Takes the turn of the first work in the rotation, and moves the work to the end of the rotation. So several
+    /// threads may run slices of the same work. Returns the number and the entry of the work; `None` if the rotation is
+    /// empty.
     fn take_turn(&mut self) -> Option<(u64, Entry)> {
         let number = self.rotation.pop_front()?;
         self.rotation.push_back(number);
@@ -340,12 +344,12 @@ impl LaneState {
         Some((number, entry))
     }
 
-    /// Keeps a work in the rotation, or removes it, after a slice. `wakes` is the number of wake-ups when the slice
-    /// began: a later wake-up keeps an idle work in the rotation.
+    /// Keeps a work in the rotation after a slice, or removes the work from the rotation. `wakes` is the number of
+    /// wake-ups at the start of the slice. After a later wake-up, an idle work stays in the rotation.
     fn end_turn(&mut self, number: u64, end: SliceEnd, wakes: u64) {
         match end {
-            // Wakes the work, because a parallel slice may have gone idle only for lack of the chunk that this one
-            // held.
+            // The work is woken, because a parallel slice may have become idle only for lack of the chunk that this
+            // slice held.
             SliceEnd::More => self.wake(number),
             SliceEnd::Idle => {
                 if self.works.get(&number).is_some_and(|entry| entry.wakes == wakes) {

@@ -1,4 +1,4 @@
-//! The worker pool: from a submitted job to its report.
+//! The worker pool. The pool admits jobs, runs their searches, and returns their reports.
 
 mod admission;
 mod cancel_on_drop;
@@ -50,11 +50,12 @@ use crate::service::metrics::{Metrics, Refusal};
 use crate::service::settings::ServiceSettings;
 use crate::service::tables::Tables;
 
-/// Runs jobs on its own threads, at most one per worker at a time.
+/// Runs jobs on its own threads. At most one job runs per worker at a time.
 ///
-/// A job is a search, or other work that takes longer than handing it to a thread. A job is admitted or rejected at
-/// once. An admitted job waits for the scheduler until its deadline, and is only a future until it starts. Then its
-/// permits for admission and running move into its closure, so that they are released only when the closure has ended.
+/// A job is a search, or other work that takes longer than a hand-over to another thread. The pool admits or rejects a
+/// job at once. An admitted job waits until the scheduler starts the job or the deadline passes. A waiting job is only
+/// a future. When a job starts, its admission permit and its run permit move into the closure on the job's thread. So
+/// the permits are released only when the closure has ended.
 #[derive(Debug)]
 pub struct Pool {
     admission: Arc<Admission>,
@@ -65,27 +66,27 @@ pub struct Pool {
     tables: Arc<Tables>,
     metrics: Metrics,
     is_draining: AtomicBool,
-    /// The cancel flag of the pool. Raising it stops running jobs and slices of bulk work.
+    /// Cancel flag of the pool. Setting the flag stops running jobs and slices of bulk work.
     cancel_all: Arc<AtomicBool>,
     shutdown: watch::Sender<bool>,
     searcher: Arc<Searcher>,
-    /// Memory of a bulk slice, in bytes.
+    /// Memory that a slice of bulk work may use, in bytes.
     slice_memory: u64,
 }
 
-/// End of a task.
+/// The way in which a task ended.
 enum TaskEnd<T> {
     Done(T),
-    /// The deadline passed before the first or the next turn.
+    /// The deadline passed while the task waited for its first start or for a restart.
     Late,
     Panicked(Box<dyn Any + Send>),
 }
 
 /// A job after its submission.
 enum Submitted {
-    /// Answered at once, or from the result cache.
+    /// The job was answered at once, or from the result cache.
     Finished(Answer),
-    /// A running search, new or shared.
+    /// The job waits for a search. The search is new, or another equal job started it.
     Running(SharedSearch, Origin),
 }
 
@@ -118,9 +119,10 @@ impl Pool {
         })
     }
 
-    /// Runs a job; its time limit counts from now.
+    /// Runs a job. The time limit of the job counts from this call.
     ///
-    /// Equal jobs share one search, which stops when no caller waits for it any more. A repeatable report is cached.
+    /// Equal jobs share one search. The search stops when no caller waits for it any more. A repeatable report is
+    /// cached.
     ///
     /// # Errors
     /// See [`ServiceError`].
@@ -131,7 +133,7 @@ impl Pool {
         }
     }
 
-    /// Runs one of several jobs of a request, as [`submit`](Self::submit) does. The job has a log line even if it is
+    /// Runs one of several jobs of a request like [`submit`](Self::submit). The job has a log line even if the job is
     /// answered at once.
     ///
     /// # Errors
@@ -156,7 +158,8 @@ impl Pool {
         }
     }
 
-    /// Answers a job on this thread or from the cache, or starts or joins its search.
+    /// Answers a job on this thread or from the cache. Otherwise starts a search for the job, or joins the search of an
+    /// equal job.
     fn begin(self: &Arc<Self>, job: &SearchRequest) -> Result<Submitted, ServiceError> {
         self.reject_while_draining()?;
         if self.is_instant(job) {
@@ -174,8 +177,9 @@ impl Pool {
         Ok(Submitted::Running(search, origin))
     }
 
-    /// Runs work other than a search: on this thread if `is_instant`, otherwise with [`run_work`](Self::run_work) and
-    /// the deadline `time` from now. `is_instant` says that the work takes less than half a millisecond.
+    /// Runs work other than a search. If `is_instant` is true, the work runs on this thread. Otherwise the work runs
+    /// through [`run_work`](Self::run_work), with a deadline `time` from now. `is_instant` means that the work takes
+    /// less than half a millisecond.
     ///
     /// # Errors
     /// See [`ServiceError`].
@@ -188,14 +192,14 @@ impl Pool {
         if is_instant { Ok(work()) } else { self.run_work(time, 0, move |_| work()).await }
     }
 
-    /// Runs work other than a search as a light job: with admission, a deadline `time` from now, a worker, a thread,
-    /// and `bytes` bytes of memory.
+    /// Runs work other than a search as a light job. The work needs admission, a worker, a thread, and `bytes` bytes of
+    /// memory. Its deadline is `time` from now.
     ///
-    /// The work receives a deadline, cancel flags and helpers, as a search does. Long work must check the flags, and
-    /// call `pause` of the helpers. If threads are few, a flag stops long work after its trial, and the work starts
-    /// again from the beginning.
+    /// Like a search, the work receives a deadline, cancel flags and helpers. Long work must check the flags, and must
+    /// call `pause` of the helpers. If few threads are left, a flag stops long work after its trial, and the work
+    /// starts again from the beginning.
     ///
-    /// Dropping the future removes waiting work from the queue, and raises the cancel flag of running work. A panic of
+    /// Dropping the future removes waiting work from the queue, and sets the cancel flag of running work. A panic of
     /// the work resumes in the caller.
     ///
     /// # Errors
@@ -226,8 +230,8 @@ impl Pool {
         }
     }
 
-    /// Runs a task in its turn, on a thread. A task that was stopped after its trial waits for another turn, and starts
-    /// again from the beginning.
+    /// Runs a task on a thread when the scheduler starts the task. A task that was stopped after its trial waits again,
+    /// and then starts again from the beginning.
     async fn run_in_turns<T: Send + 'static>(
         &self,
         need: Need,
@@ -255,14 +259,14 @@ impl Pool {
         }
     }
 
-    /// Creates the conditions that end a wait or a task: the deadline, if there is one, a new cancel flag, and the flag
-    /// of the pool.
+    /// Creates the conditions that end a wait or a task: the deadline, if there is a deadline, a new cancel flag, and
+    /// the cancel flag of the pool.
     fn cancellation(&self, deadline: Option<Instant>) -> Cancellation {
         Cancellation { deadline, flags: [Arc::default(), Arc::clone(&self.cancel_all)] }
     }
 
-    /// Registers bulk work, which uses workers that no job could use. The work runs until it is done, its handle is
-    /// dropped, or the pool is cancelled.
+    /// Registers bulk work, which runs on workers that no job can use. The work runs until the work is done, its handle
+    /// is dropped, or the pool is cancelled.
     ///
     /// # Errors
     /// See [`BulkError`].
@@ -271,7 +275,7 @@ impl Pool {
         self.lane.add(work)
     }
 
-    /// Bulk work in progress.
+    /// Returns the bulk work in progress.
     pub fn bulk_load(&self) -> BulkLoad {
         self.lane.load()
     }
@@ -284,7 +288,7 @@ impl Pool {
         Ok(())
     }
 
-    /// Admits a job that ends by its deadline, or counts the rejection and returns the error.
+    /// Admits a job that ends by its deadline. Otherwise counts the rejection, and returns the error.
     fn admit(&self, deadline: Instant) -> Result<AdmissionPermit, ServiceError> {
         self.admission.try_admit(deadline).map_err(|retry_after| {
             self.metrics.refused(Refusal::QueueFull);
@@ -317,7 +321,7 @@ impl Pool {
         let report = self.search(&search, caller, &mut guard).await;
         guard.disarm();
         let report = Report { tables_were_late: tables == TablesAtHand::Weaker, ..report? };
-        // Only the end of the grace period cancels a job with callers.
+        // A job that still has callers is cancelled only by the end of the grace period.
         if report.stopped == Some(StopReason::Cancelled) { Err(ServiceError::ShuttingDown) } else { Ok(report) }
     }
 
@@ -340,7 +344,7 @@ impl Pool {
         }
     }
 
-    /// Waits for a worker, a thread and memory. Returns `None` if the deadline passes first.
+    /// Waits for a worker, a thread and memory. Returns `None` if the deadline passes before all of them are available.
     async fn turn_in_time(
         &self,
         need: Need,
@@ -360,7 +364,7 @@ impl Pool {
         })
     }
 
-    /// Counts a job whose deadline passed in the queue, and returns the error for its caller.
+    /// Counts a job whose deadline passed in the queue, and returns the error for the job's caller.
     fn waited(&self, submitted: Instant, cancellation: &Cancellation, cause: Overload) -> ServiceError {
         self.metrics.refused(Refusal::Waited);
         self.metrics.waited(submitted.elapsed());
@@ -368,7 +372,7 @@ impl Pool {
         ServiceError::Overloaded { retry_after: self.admission.retry_after_waiting(deadline), cause }
     }
 
-    /// Waits for a future, or returns an error when the grace period ends.
+    /// Waits for a future. Returns an error if the grace period ends first.
     async fn or_shutdown<T>(&self, future: impl Future<Output = T>) -> Result<T, ServiceError> {
         let mut shutdown = self.shutdown.subscribe();
         tokio::select! {
@@ -378,7 +382,8 @@ impl Pool {
         }
     }
 
-    /// Reports a job whose time ran out before its tables were loaded, or before it could start again after its trial.
+    /// Reports a job whose time ran out before its tables were loaded, or before the job could start again after its
+    /// trial.
     async fn too_late(&self, search: &Arc<SearchTask>, caller: CallerContext) -> Result<Report, ServiceError> {
         let queued = search.queued();
         self.metrics.waited(queued);
@@ -398,25 +403,25 @@ impl Pool {
         ServiceError::Failed("a search panicked")
     }
 
-    /// True if solving the job costs less than handing it to another thread. Such a job runs on this thread, and takes
-    /// no capacity (docs/adr/0010).
+    /// Returns true if solving the job takes less time than a hand-over to another thread. Such a job runs on the
+    /// caller's thread, and takes no capacity of the pool (docs/adr/0010).
     fn is_instant(&self, job: &SearchRequest) -> bool {
         let (size, goal_blank) = (job.puzzle.size(), job.puzzle.goal().blank());
         job.plan.is_instant() && job.records.solutions.is_none() && self.tables.small().has_distances(size, goal_blank)
     }
 
-    /// Workers and memory in use, including the memory of slices of bulk work.
+    /// Returns the workers and the memory in use. The memory includes the memory of slices of bulk work.
     pub fn load(&self) -> Load {
         let (load, slices) = (self.scheduler.load(), self.lane.load().slices as u64);
         Load { reserved: load.reserved.saturating_add(slices * self.slice_memory), ..load }
     }
 
-    /// Entries and bytes of the result cache.
+    /// Returns the number of entries and bytes of the result cache.
     pub fn cache_usage(&self) -> CacheUsage {
         self.results.usage()
     }
 
-    /// True once jobs are rejected because of a shutdown.
+    /// Returns true once [`drain`](Self::drain) was called.
     pub fn is_draining(&self) -> bool {
         self.is_draining.load(Ordering::Acquire)
     }
@@ -426,7 +431,7 @@ impl Pool {
         self.is_draining.store(true, Ordering::Release);
     }
 
-    /// Stops all jobs, waiting and running, and all bulk work.
+    /// Stops all waiting and running jobs, and all bulk work.
     pub fn cancel_all(&self) {
         self.cancel_all.store(true, Ordering::Relaxed);
         self.shutdown.send_replace(true);

@@ -1,4 +1,4 @@
-//! Loads the pattern tables of a job.
+//! Loads the pattern tables that a job needs.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -13,39 +13,39 @@ use crate::service::job::{Overload, ServiceError};
 use crate::service::metrics::{Metrics, Refusal};
 use crate::service::tables::{MIN_STAY, PatternCache, TableShortage};
 
-/// A job with its pattern tables.
+/// A job with its loaded pattern tables.
 pub(crate) struct PreparedJob {
     pub(crate) job: SearchRequest,
-    /// `None` if the job needs no tables, runs without them, or has no time left.
+    /// `None` if the job needs no tables, runs without tables, or has no time left.
     pub(crate) patterns: Option<Arc<PatternTables>>,
     pub(crate) tables: TablesAtHand,
 }
 
-/// The effect of the tables at hand on the result of a job, compared with an equal job at another time.
+/// Effect of the available tables on the result of a job. An equal job at another time may find stronger tables.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum TablesAtHand {
-    /// The result is the same, because the tables are strong enough, or the job uses none.
+    /// The result does not depend on the time of the request: the tables are strong enough, or the job uses no tables.
     Usual,
-    /// The result may differ, because the tables are weaker than at another time, or missing.
+    /// The result may differ from a result at another time: the tables are missing, or weaker than at another time.
     Weaker,
-    /// The job's time ran out before the tables were loaded.
+    /// The time of the job ran out before the tables were loaded.
     TooLate,
 }
 
-/// Loads the pattern tables of a job. A job with a free choice of heuristic runs without tables if memory is short or
-/// the system refuses a thread. On a large board, such a job waits for tables under construction only for a quarter of
-/// its time.
+/// Loads the pattern tables of a job. If a job leaves the choice of the heuristic to the service, the job runs without
+/// tables when memory is short or the system refuses to create a thread. On a large board, such a job waits for tables
+/// under construction for at most a quarter of its time.
 ///
-/// Two kinds of jobs wait for stronger tables under construction, for a quarter of their time at most. The first is a
-/// job that requires an optimal solution on a large board, because the tables save more time than their build costs.
-/// The second is a job with a limit on expansions, because its result must not depend on the time of the request.
+/// Two kinds of jobs also wait for stronger tables under construction, for at most a quarter of their time. The first
+/// kind requires an optimal solution on a large board, because the tables save more time than the wait costs. The
+/// second kind has a limit on expansions, because the result must not depend on the time of the request.
 pub(crate) async fn prepare(
     cache: &Arc<PatternCache>,
     metrics: &Metrics,
     job: SearchRequest,
     submitted: Instant,
 ) -> Result<PreparedJob, ServiceError> {
-    /// The longest wait for optional tables is the time limit divided by this number.
+    /// Divisor of the time limit. The quotient is the longest wait for optional tables.
     const SHARE: u32 = 4;
     let SearchRequest { puzzle, plan, limits, .. } = &job;
     let (size, goal_blank) = (puzzle.size(), puzzle.goal().blank());

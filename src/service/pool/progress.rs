@@ -8,23 +8,23 @@ use parking_lot::Mutex;
 use taquin_solver::{Observer, Path, Progress};
 use tokio::sync::{OnceCell, SetOnce, broadcast};
 
-/// A solution found during a search, shorter than all before it.
+/// A solution that was found during a search. The solution is shorter than all earlier solutions of the search.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FoundSolution {
-    /// The moves.
+    /// The moves of the solution.
     pub path: Path,
     /// Lower bound on the solution length that was proven when the solution was found.
     pub lower_bound: u32,
-    /// Time since the submission.
+    /// Time from the submission of the search to the solution.
     pub elapsed: Duration,
 }
 
-/// Progress of one search, for any number of subscribers. The search never waits for a subscriber.
+/// Progress of one search. Any number of subscribers may read the progress. The search never waits for a subscriber.
 #[derive(Debug)]
 pub(crate) struct SearchProgress {
     since: Instant,
     admitted: SetOnce<()>,
-    /// Set once the initial solution, if any, is reported.
+    /// Set once the initial solution has been reported, or once there turns out to be no initial solution.
     pub(crate) initial: OnceCell<()>,
     expanded: AtomicU64,
     generated: AtomicU64,
@@ -36,14 +36,15 @@ pub(crate) struct SearchProgress {
 #[derive(Debug, Default)]
 struct FoundSolutions {
     best: Option<Arc<FoundSolution>>,
-    /// Sender to all subscribers; `None` before the first subscriber.
+    /// Sender to all subscribers; `None` until there is a subscriber.
     sender: Option<broadcast::Sender<Arc<FoundSolution>>>,
 }
 
-/// Number of solutions buffered for each subscriber. A subscriber that falls further behind loses the oldest solutions.
+/// Number of solutions that are buffered for each subscriber. A subscriber that is further behind loses the oldest
+/// solutions.
 const CHANNEL_CAPACITY: usize = 64;
 
-/// The stored threshold of a search that has none.
+/// Stored threshold of a search that has no threshold.
 const NO_THRESHOLD: u32 = u32::MAX;
 
 impl Default for SearchProgress {
@@ -64,7 +65,7 @@ impl Default for SearchProgress {
 impl SearchProgress {
     /// Records that the pool has admitted the search.
     pub(crate) fn set_admitted(&self) {
-        // A second call has no effect.
+        // A second call of `set` fails, which does no harm.
         let _ = self.admitted.set(());
     }
 
@@ -73,12 +74,12 @@ impl SearchProgress {
         self.admitted.wait().await;
     }
 
-    /// Time since the submission.
+    /// Returns the time since the submission.
     pub(crate) fn elapsed(&self) -> Duration {
         self.since.elapsed()
     }
 
-    /// The current counters. Only the threshold may fall.
+    /// Returns the current counters. All counters grow, except for the threshold, which may also fall.
     pub(crate) fn progress(&self) -> Progress {
         let threshold = self.threshold.load(Ordering::Relaxed);
         Progress {
@@ -89,7 +90,7 @@ impl SearchProgress {
         }
     }
 
-    /// Proven lower bound on the solution length.
+    /// Returns the proven lower bound on the solution length.
     pub(crate) fn lower_bound(&self) -> u32 {
         self.lower_bound.load(Ordering::Relaxed)
     }
@@ -102,12 +103,12 @@ impl SearchProgress {
         (solutions.best.clone(), receiver)
     }
 
-    /// The shortest solution so far; `None` before the first.
+    /// Returns the shortest solution so far; `None` before the first solution.
     pub(crate) fn best(&self) -> Option<Path> {
         self.solutions.lock().best.as_ref().map(|best| best.path.clone())
     }
 
-    /// True if the search has found a solution, even if a shorter one may follow.
+    /// Returns true if the search has found a solution. A shorter solution may follow.
     pub(crate) fn has_solution(&self) -> bool {
         self.solutions.lock().best.is_some()
     }
@@ -129,7 +130,7 @@ impl Observer for SearchProgress {
         let found = FoundSolution { path: path.clone(), lower_bound: self.lower_bound(), elapsed: self.elapsed() };
         let found = Arc::new(found);
         solutions.best = Some(Arc::clone(&found));
-        // Without subscribers nothing is sent.
+        // Without a subscriber, there is no sender or no receiver, and nothing is sent.
         let _ = solutions.sender.as_ref().map(|sender| sender.send(found));
     }
 }

@@ -1,4 +1,4 @@
-//! Cache of reports, and single flight: equal jobs share one search.
+//! Cache of reports, and single flight: concurrent equal jobs share one search.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -18,20 +18,20 @@ use crate::service::job::{Report, ServiceError};
 
 /// Result of a search.
 type SearchResult = Result<Arc<Report>, ServiceError>;
-/// Future of the result.
+/// Future that returns the result of a search.
 type Pending = Pin<Box<dyn Future<Output = SearchResult> + Send>>;
 
-/// Size above which a report triggers eviction at once, in bytes.
+/// Size of a report in bytes above which the insertion runs pending evictions at once.
 const LARGE: usize = 64 << 10;
 
-/// A search that its callers share and may observe. The search is dropped with its last caller.
+/// A search that several callers share and may observe. When the last caller drops its copy, the search is dropped.
 #[derive(Debug)]
 pub(crate) struct SharedSearch {
     outcome: Shared<Pending>,
     progress: Arc<SearchProgress>,
 }
 
-/// Caches repeatable reports up to a number of bytes, and runs one search for equal concurrent jobs.
+/// Caches repeatable reports within a memory limit, and runs one search for concurrent equal jobs.
 #[derive(Debug)]
 pub(crate) struct ResultCache {
     reports: Cache<SearchRequest, Arc<Report>>,
@@ -47,7 +47,7 @@ struct InFlightSearch {
 }
 
 impl SharedSearch {
-    /// Progress of the search.
+    /// Returns the progress of the search.
     pub(crate) fn progress(&self) -> &Arc<SearchProgress> {
         &self.progress
     }
@@ -61,17 +61,17 @@ impl Future for SharedSearch {
     }
 }
 
-/// Contents of a cache.
+/// Size of a cache.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CacheUsage {
     /// Number of entries.
     pub entries: u64,
-    /// Memory of the entries, in bytes.
+    /// Memory of all entries, in bytes.
     pub bytes: u64,
 }
 
 impl CacheUsage {
-    /// Reads the size of a cache after its pending evictions.
+    /// Runs the pending evictions of a cache, and returns the size of the cache.
     pub(crate) fn of<K: Hash + Eq + Send + Sync + 'static, V: Clone + Send + Sync + 'static>(
         cache: &Cache<K, V>,
     ) -> Self {
@@ -81,7 +81,7 @@ impl CacheUsage {
 }
 
 impl ResultCache {
-    /// Creates a cache of at most `bytes` bytes.
+    /// Creates a cache that holds at most `bytes` bytes.
     pub(crate) fn new(bytes: u64) -> Arc<Self> {
         let weigh =
             |_: &SearchRequest, report: &Arc<Report>| u32::try_from(report.bytes_with_request()).unwrap_or(u32::MAX);
@@ -97,8 +97,8 @@ impl ResultCache {
         self.reports.get(job)
     }
 
-    /// Joins the running search of an equal job, or starts the search that `search` creates. The second result is true
-    /// for a new search.
+    /// Joins the running search of an equal job. If there is none, starts the search that `search` creates. The second
+    /// result is true if the search is new.
     pub(crate) fn join<F>(
         self: &Arc<Self>,
         job: &SearchRequest,
@@ -133,20 +133,20 @@ impl ResultCache {
 
     fn insert(&self, job: SearchRequest, report: &Arc<Report>) {
         self.reports.insert(job, Arc::clone(report));
-        // Inserts take effect at once, but evictions only some dozens of inserts later. A large report must not wait so
-        // long.
+        // An insertion takes effect at once. Evictions follow only some dozens of insertions later, which is too late
+        // for a large report.
         if report.bytes_with_request() > LARGE {
             self.reports.run_pending_tasks();
         }
     }
 
-    /// Entries and bytes of the cache.
+    /// Returns the number of entries and bytes of the cache.
     pub(crate) fn usage(&self) -> CacheUsage {
         CacheUsage::of(&self.reports)
     }
 }
 
-/// Removes a search from the map once it has ended or its last caller has left.
+/// Guard that removes a search from the map when the search has ended or the last caller has dropped it.
 struct RemoveOnDrop {
     cache: Arc<ResultCache>,
     job: SearchRequest,

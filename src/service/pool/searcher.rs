@@ -1,4 +1,4 @@
-//! Runs searches, and reports them.
+//! Runs searches, and builds their reports.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
@@ -18,7 +18,7 @@ use crate::service::metrics::Metrics;
 use crate::service::spans::SearchSpan;
 use crate::service::tables::Tables;
 
-/// A search with its inputs and its progress. The admission is held until the task is dropped.
+/// A search with its inputs and its progress. The task holds the admission permit until the task is dropped.
 pub(crate) struct SearchTask {
     pub(crate) job: SearchRequest,
     pub(crate) patterns: Option<Arc<PatternTables>>,
@@ -26,25 +26,25 @@ pub(crate) struct SearchTask {
     pub(crate) progress: Arc<SearchProgress>,
     pub(crate) _admission: AdmissionPermit,
     pub(crate) submitted: Instant,
-    /// The trial and its counters, once the search has been stopped after its trial.
+    /// The trial and the counters of the trial, if the search was stopped after its trial.
     pub(crate) trial: OnceLock<(Trial, Stats)>,
 }
 
 impl SearchTask {
-    /// Time since the submission, without the running time of the trial.
+    /// Returns the time since the submission, without the running time of the trial.
     pub(crate) fn queued(&self) -> Duration {
         let trial = self.trial.get().map_or(Duration::ZERO, |(trial, _)| trial.worked);
         self.submitted.elapsed().saturating_sub(trial)
     }
 
-    /// The best solution that the trial found. Only anytime search finds solutions before its end; `None` for any other
-    /// search, and without a trial.
+    /// Returns the best solution that the trial found. Only anytime search finds solutions before its end. So the
+    /// result is `None` for any other search, and without a trial.
     fn best_of_trial(&self) -> Option<Path> {
         self.trial.get().filter(|_| self.job.plan.algorithm == Algorithm::Anytime).and_then(|_| self.progress.best())
     }
 }
 
-/// Runs searches on the caller's thread, counts them and logs them.
+/// Runs searches on the caller's thread, and counts and logs the searches.
 #[derive(Debug)]
 pub(crate) struct Searcher {
     pub(crate) tables: Arc<Tables>,
@@ -54,15 +54,15 @@ pub(crate) struct Searcher {
 }
 
 impl Searcher {
-    /// Runs a search that takes microseconds, without a permit. Logs only a failure.
+    /// Runs a search that takes microseconds. The search needs no permit. This function logs only failures.
     pub(crate) fn search_at_once(&self, job: &SearchRequest) -> Result<Report, ServiceError> {
         let span = SearchSpan::begin();
         let search = solve(job, &*self.tables, Control::default());
         self.count(job, report(job, search), span)
     }
 
-    /// Runs a search under a permit. Returns the trial as the error if the search was stopped after its trial and must
-    /// start again.
+    /// Runs a search under a permit. If the search was stopped after its trial and must start again, returns the trial
+    /// as the error.
     pub(crate) fn search(&self, task: &SearchTask, permit: RunPermit) -> Result<Result<Report, ServiceError>, Trial> {
         let SearchTask { job, patterns, cancellation, progress, .. } = task;
         let queued = task.queued();
@@ -90,7 +90,7 @@ impl Searcher {
         let queued = queued + paused;
         self.metrics.waited(queued);
         let report = report.map(|report| {
-            // Both bounds are proven, so the greater one counts.
+            // Both bounds are proven, so the report has the greater bound.
             let lower_bound = report.lower_bound.max(progress.lower_bound());
             let elapsed = report.elapsed.saturating_sub(paused);
             let search = taquin_solver::Report { lower_bound, elapsed, ..report.search };
@@ -99,8 +99,8 @@ impl Searcher {
         Ok(self.finish(job, report, span))
     }
 
-    /// Reports a search whose time ran out while it waited. The report has the results of the trial, if there was one,
-    /// and the waiting time `queued`.
+    /// Reports a search whose time ran out while the search waited. The report has the results of the trial, if there
+    /// was a trial, and the waiting time `queued`.
     pub(crate) fn report_without_search(&self, search: &SearchTask, queued: Duration) -> Result<Report, ServiceError> {
         let SearchTask { job, progress, trial, .. } = search;
         let span = SearchSpan::begin();
@@ -119,7 +119,7 @@ impl Searcher {
         self.finish(job, report, span)
     }
 
-    /// Counts an ended job, and logs the line of a job with a report.
+    /// Counts an ended job, and logs the job if it has a report.
     fn finish(
         &self,
         job: &SearchRequest,
@@ -129,8 +129,8 @@ impl Searcher {
         self.count(job, report, span).inspect(|report| job_log::finished(job.puzzle.size(), report))
     }
 
-    /// Adds the percentile to a report, ends the span and counts the finished job. A failure is logged instead of
-    /// counted.
+    /// Adds the percentile to a report, ends the span, and counts the finished job. A job without a report is logged as
+    /// failed, and is not counted.
     fn count(
         &self,
         job: &SearchRequest,
@@ -148,8 +148,8 @@ impl Searcher {
         report
     }
 
-    /// Percentile of an optimal solution; `None` if the solution is not optimal, the search counts multi-tile moves, or
-    /// the distribution of lengths is unknown.
+    /// Returns the percentile of an optimal solution. Returns `None` if the solution is not optimal, if the search
+    /// counts multi-tile moves, or if the distribution of lengths is unknown.
     fn percentile(&self, SearchRequest { puzzle, .. }: &SearchRequest, report: &Report) -> Option<f64> {
         if !report.is_optimal() || report.metric != Metric::SingleTile {
             return None;
@@ -159,7 +159,7 @@ impl Searcher {
     }
 }
 
-/// Builds the report of a search, with a waiting time of zero. A wrong solution becomes the error.
+/// Builds the report of a search, with a waiting time of zero. A wrong solution is returned as the error.
 fn report(job: &SearchRequest, search: Result<taquin_solver::Report, WrongSolution>) -> Result<Report, ServiceError> {
     Ok(Report::new(search?, job.limits))
 }

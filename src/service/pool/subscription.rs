@@ -14,24 +14,24 @@ use super::scheduler::{Arrival, Cancellation, Need};
 use super::threads::JobThreads;
 use crate::service::job::{Answer, Origin, ServiceError};
 
-/// A subscription to an admitted or finished search. Dropping the subscription leaves the search, which stops when its
-/// last caller has left.
+/// A subscription to an admitted or finished search. Dropping the subscription leaves the search. The search stops when
+/// its last caller has left.
 #[derive(Debug)]
 pub struct Subscription(SubscriptionState);
 
 /// An event of a search.
 #[derive(Debug)]
 pub enum SearchEvent {
-    /// A solution shorter than all before.
+    /// A solution that is shorter than all solutions before.
     FoundSolution(Arc<FoundSolution>),
-    /// The result. Sent once.
+    /// The result of the search. This event occurs once.
     Ended(Result<Answer, ServiceError>),
 }
 
 #[derive(Debug)]
 enum SubscriptionState {
     Running(Box<Running>),
-    /// The result; `None` once the subscriber has received it.
+    /// The result; `None` once the subscriber has received the result.
     Finished(Option<Answer>),
 }
 
@@ -39,8 +39,8 @@ enum SubscriptionState {
 struct Running {
     search: SharedSearch,
     origin: Origin,
-    /// The best solution at the time of the subscription; `None` if there was none, or once the subscriber has received
-    /// it.
+    /// The best solution at the time of the subscription. `None` if there was no solution, or once the subscriber has
+    /// received the solution.
     best: Option<Arc<FoundSolution>>,
     later: broadcast::Receiver<Arc<FoundSolution>>,
 }
@@ -51,8 +51,8 @@ impl Subscription {
         Self(SubscriptionState::Finished(Some(answer)))
     }
 
-    /// Subscribes to a search once it is admitted or has ended. Fails with the error of a search that was rejected or
-    /// failed.
+    /// Subscribes to a search. Waits until the search is admitted or has ended. If the search was rejected or has
+    /// failed, returns the error of the search.
     pub(crate) async fn begin(
         job: &SearchRequest,
         mut search: SharedSearch,
@@ -84,7 +84,8 @@ impl Subscription {
         }
     }
 
-    /// Current progress, and the time since the submission; `None` if the search had finished before the subscription.
+    /// Returns the current progress, and the time since the submission; `None` if the search had finished before the
+    /// subscription.
     pub fn progress(&self) -> Option<(Progress, Duration)> {
         match &self.0 {
             SubscriptionState::Running(running) => {
@@ -102,7 +103,7 @@ impl Running {
             return SearchEvent::FoundSolution(best);
         }
         loop {
-            // Solutions are sent before the result.
+            // The search sends all solutions before it sends the result, so the solutions are polled first.
             return tokio::select! {
                 biased;
                 found = self.later.recv() => match found {
@@ -119,7 +120,8 @@ impl Running {
     }
 }
 
-/// Reports a lower bound and a constructed solution for a search that reports none itself. Runs once per search.
+/// Reports a lower bound and a constructed solution, if the search does not report an initial solution itself. Runs
+/// once per search.
 async fn report_initial_solution(job: &SearchRequest, progress: &SearchProgress, threads: &JobThreads) {
     if !job.plan.reports_initial_solution() || progress.has_solution() {
         return;
@@ -130,8 +132,8 @@ async fn report_initial_solution(job: &SearchRequest, progress: &SearchProgress,
     }
 }
 
-/// Computes a lower bound and a constructed solution; `None` if the job's time limit passes before the turn, or if
-/// there is no thread.
+/// Computes a lower bound and a constructed solution. Returns `None` if the time limit of the job passes before the
+/// start, or if there is no thread.
 async fn bounds(job: &SearchRequest, threads: &JobThreads) -> Option<(u32, Path)> {
     let (puzzle, deadline) = (job.puzzle, Instant::now() + job.limits.time);
     let turn =

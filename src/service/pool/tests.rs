@@ -23,12 +23,12 @@ pub(crate) fn easy() -> SearchRequest {
     job("8 6 7/2 5 4/3 0 1", None, Duration::from_secs(60))
 }
 
-/// A job that searches for hours.
+/// Returns a job whose search takes hours.
 fn hard(time: Duration) -> SearchRequest {
     job("0 12 9 13/15 11 10 14/3 7 2 5/4 8 6 1", Some(Algorithm::IterativeDeepening), time)
 }
 
-/// A job that searches for hours and keeps its nodes in memory.
+/// Returns a job whose search takes hours and keeps its nodes in memory.
 fn stored(time: Duration) -> SearchRequest {
     job("0 12 9 13/15 11 10 14/3 7 2 5/4 8 6 1", Some(Algorithm::BreadthFirst), time)
 }
@@ -43,7 +43,7 @@ pub(crate) fn pool(workers: usize, queue: usize) -> Arc<Pool> {
     Pool::new(&settings(workers, queue), Arc::default(), Metrics::default())
 }
 
-/// Submits a job on a separate task and waits until it runs.
+/// Submits a job on a separate task, and waits until the job runs.
 async fn begun(pool: &Arc<Pool>, job: SearchRequest) -> tokio::task::JoinHandle<Result<Answer, ServiceError>> {
     let before = pool.load().begun;
     let submitted = tokio::spawn({
@@ -73,11 +73,11 @@ async fn a_dropped_request_stops_its_search() {
     let submitted = begun(&pool, hard(Duration::from_secs(3600))).await;
     assert!(matches!(pool.submit(easy()).await, Err(ServiceError::Overloaded { cause: Overload::QueueFull, .. })));
     submitted.abort();
-    // The run permit is released only when the search has stopped; otherwise the test hangs.
+    // The run permit is released only when the search has stopped. Otherwise the test hangs.
     while pool.load() != Load::default() {
         tokio::task::yield_now().await;
     }
-    // The place of the request is released after the permit.
+    // The admission permit of the request is released after the run permit.
     while pool.submit(easy()).await.is_err() {
         tokio::task::yield_now().await;
     }
@@ -129,7 +129,7 @@ async fn equal_jobs_share_a_search_until_the_last_caller_leaves() {
             tokio::spawn(async move { pool.submit(hard(Duration::from_secs(3600))).await })
         })
         .collect();
-    // The pool admits one job: a search that did not join would be rejected.
+    // The pool admits one job. So a job that did not join the search would be rejected.
     tokio::time::sleep(Duration::from_millis(50)).await;
     assert!(others.iter().all(|other| !other.is_finished()));
     first.abort();
@@ -162,7 +162,7 @@ async fn a_panic_fails_one_job() {
     let pool = Pool::new(&settings, Arc::default(), Metrics::default());
     let mut unlucky = easy();
     unlucky.limits.expanded = 13;
-    // Tables are not built yet, so the job is not solved on this thread.
+    // The tables are not built yet, so the job is not solved on this thread.
     assert_eq!(pool.submit(unlucky).await.unwrap_err(), ServiceError::Failed("a search panicked"));
     assert_eq!(pool.load(), Load::default());
     assert!(pool.submit(easy()).await.is_ok());
@@ -176,7 +176,7 @@ async fn late_tables_leave_a_constructive_solution() {
     assert_eq!((report.algorithm, report.search_stopped), (Algorithm::Constructive, Some(StopReason::Time)));
 }
 
-/// Builds the stronger tables that are requested, as the background builder does, but late.
+/// Builds requested stronger tables like the background builder, but late.
 fn late_builder(tables: &Arc<Tables>) -> std::thread::JoinHandle<()> {
     let (sender, requests) = std::sync::mpsc::channel();
     tables.pattern_cache.set_background_builder(sender);
@@ -259,7 +259,7 @@ async fn easy_jobs_finish_while_hard_ones_have_all_threads_but_one() {
             tokio::spawn(async move { pool.submit(hard(Duration::from_secs(3600 + nth))).await })
         })
         .collect();
-    // Two jobs keep their threads. The trials of the others end.
+    // Two jobs keep their threads. The other jobs are stopped after their trials.
     while pool.load().begun != 2 || pool.load().waiting != 4 {
         tokio::task::yield_now().await;
     }
@@ -267,7 +267,7 @@ async fn easy_jobs_finish_while_hard_ones_have_all_threads_but_one() {
         let job = job("1 2 3/4 5 6/7 0 8", Some(Algorithm::IterativeDeepening), Duration::from_secs(60));
         assert!(pool.submit(job).await.unwrap().report.is_optimal());
     }
-    // When one of the two leaves, another one starts again, and so on.
+    // When one of the two jobs ends, another job starts again, until all jobs have ended.
     for left in (0..5).rev() {
         hard_ones.remove(0).abort();
         while pool.load().begun + pool.load().waiting < left || pool.load().begun != left.min(2) {
@@ -298,7 +298,7 @@ async fn a_search_that_starts_again_has_the_same_result() {
         let pool = Arc::clone(&pool);
         async move { pool.submit(limited()).await }
     });
-    // The job has had its trial, and waits for a thread.
+    // The job was stopped after its trial, and waits for a thread.
     while pool.load().begun != 1 || pool.scheduler.restarts() != 1 {
         tokio::task::yield_now().await;
     }
@@ -327,7 +327,7 @@ async fn a_search_whose_tables_find_no_memory_is_rejected_or_does_without() {
     let tables = Arc::new(Tables::with_memory_for(GoalClass::of(size, 0)));
     let in_use = tables.patterns(GoalClass::of(size, 0));
     let pool = Pool::new(&settings(1, 0), Arc::clone(&tables), Metrics::default());
-    // The goal of this search has its blank in another cell than the goal of the tables in use.
+    // The goal of this search and the goal of the tables in use have their blanks in different cells.
     let search = |algorithm: Option<Algorithm>| {
         let [start, goal] = ["1 7 2 3 4 5/6 8 0 9 10 11", "1 0 2 3 4 5/6 7 8 9 10 11"].map(board);
         let heuristic = algorithm.map(|_| HeuristicKind::PatternDatabase);

@@ -1,4 +1,4 @@
-//! Threads that run started jobs.
+//! The threads on which started jobs run.
 
 use std::any::Any;
 use std::collections::VecDeque;
@@ -19,22 +19,22 @@ use super::scheduler::{Arrival, Cancellation, Need, RunPermit, Scheduler};
 
 /// The threads of a pool.
 ///
-/// A started job keeps its thread until it ends, also while paused. The scheduler starts a job only on an idle thread,
-/// so no job with a worker waits for a thread. The pool does not use the blocking threads of the runtime, because they
-/// would hide that the system refuses a thread, and work would then wait forever.
+/// A started job keeps its thread until the job ends, even while the job is paused. The scheduler starts a job only if
+/// a thread is idle, so a job with a worker never waits for a thread. The pool does not use the runtime's threads for
+/// blocking work: the runtime would hide that the system refuses to create a thread, and jobs would wait forever.
 #[derive(Debug)]
 pub(crate) struct JobThreads(Arc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
     scheduler: Arc<Scheduler>,
-    /// Number of threads that stay while idle.
+    /// Number of threads that stay alive while they are idle.
     kept: usize,
     /// Maximum number of threads.
     max: usize,
     state: Mutex<ThreadsState>,
     changed: Condvar,
-    /// True while the system refuses threads.
+    /// True if the system refused to create the last thread.
     is_refused: AtomicBool,
     spawn: Spawn,
 }
@@ -43,7 +43,7 @@ struct Shared {
 struct ThreadsState {
     /// Number of threads.
     count: usize,
-    /// Work for the next idle threads, at most one for each.
+    /// Work for the next idle threads. Each idle thread gets at most one item.
     work: VecDeque<Work>,
     is_closed: bool,
 }
@@ -52,16 +52,16 @@ type Work = Box<dyn FnOnce() + Send>;
 /// A function that creates a thread to run the work.
 type Spawn = fn(Work) -> io::Result<()>;
 
-/// No thread exists, and the system refuses to create one.
+/// The pool has no thread, and the system refuses to create a thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct NoThread;
 
-/// Retry-After while the system refuses threads, and the interval at which waiting jobs try to create one. The system
-/// may allow a thread at any time.
+/// `Retry-After` while the system refuses to create threads. Waiting jobs try to create a thread at the same interval,
+/// because the system may allow a thread at any time.
 pub(crate) const RETRY_WITHOUT_THREAD: Duration = Duration::from_secs(1);
 
-/// Time after which an idle thread ends, if there are more threads than are kept. An idle thread holds some megabytes
-/// of freed memory.
+/// Time after which an idle thread ends, if there are more threads than [`Shared::kept`]. An idle thread holds some
+/// megabytes of freed memory.
 const IDLE_TIME: Duration = Duration::from_millis(200);
 
 impl fmt::Debug for ThreadsState {
@@ -76,7 +76,7 @@ impl fmt::Debug for ThreadsState {
 }
 
 impl JobThreads {
-    /// Creates the first `kept` threads, as far as the system allows. Later there may be up to `max` threads.
+    /// Creates the first `kept` threads, as far as the system allows. Later, the pool creates up to `max` threads.
     pub(crate) fn start(scheduler: &Arc<Scheduler>, kept: usize, max: usize) -> Self {
         Self::start_with(scheduler, kept, max, |work| {
             Builder::new().name("taquin-job".to_owned()).spawn(work).map(drop)
@@ -103,8 +103,8 @@ impl JobThreads {
         threads
     }
 
-    /// Waits for a worker, a thread and memory. Fails if no thread exists and the system refuses one. If threads exist,
-    /// a job that ends frees one.
+    /// Waits for a worker, a thread and memory. Fails if there is no thread and the system refuses to create a thread.
+    /// If there are threads, the job waits for another job to release its thread.
     pub(crate) async fn turn(
         &self,
         need: Need,
@@ -117,16 +117,17 @@ impl JobThreads {
         let permit = loop {
             match timeout(RETRY_WITHOUT_THREAD, &mut turn).await {
                 Ok(permit) => break permit,
-                // The system may have refused a thread before, and may allow one now.
+                // The system may have refused a thread before, and may allow a thread now.
                 Err(_) => self.provide()?,
             }
         };
-        // Each job that starts provides a thread for the next one.
+        // Each job that starts provides a thread for the next job.
         let _ = self.provide();
         Ok(permit)
     }
 
-    /// Creates a thread if jobs could use one, up to the maximum. Fails if no thread exists and the system refuses one.
+    /// Creates a thread, up to the maximum, if jobs could use another thread. Fails if there is no thread and the
+    /// system refuses to create a thread.
     fn provide(&self) -> Result<(), NoThread> {
         if self.0.scheduler.lacks_thread() { self.create() } else { Ok(()) }
     }
@@ -164,14 +165,14 @@ impl JobThreads {
         }
     }
 
-    /// Runs the work of a started job on an idle thread, and returns its result or its panic.
+    /// Runs the work of a started job on an idle thread. Returns the result of the work, or the panic of the work.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Box<dyn Any + Send>> {
         let (sender, done) = oneshot::channel();
         let work: Work = Box::new(move || {
-            // Nobody receives the result if the caller has left.
+            // Sending fails if the caller has dropped its future.
             let _ = sender.send(catch_unwind(AssertUnwindSafe(work)));
         });
         self.0.state.lock().work.push_back(work);
@@ -206,7 +207,7 @@ impl Shared {
             }
             let is_idle = self.changed.wait_for(&mut state, IDLE_TIME).timed_out();
             let is_spare = is_idle && state.work.is_empty() && state.count > self.kept;
-            // The scheduler may have given the thread to a job whose work is not in the queue yet.
+            // The scheduler may have assigned this thread to a job whose work has not arrived yet.
             if is_spare && self.scheduler.remove_spare_thread() {
                 state.count -= 1;
                 return None;
@@ -238,7 +239,7 @@ mod tests {
         for _ in 0..3 {
             permits.push(turn(&threads).await.unwrap());
         }
-        // Workers are idle, but there is no thread for another job.
+        // Workers are idle, but no thread is left for another job.
         let mut fourth = Box::pin(turn(&threads));
         assert!(futures_util::FutureExt::now_or_never(&mut fourth).is_none());
         assert_eq!(scheduler.load().busy, 3);
@@ -273,7 +274,7 @@ mod tests {
         assert!(futures_util::FutureExt::now_or_never(&mut second).is_none());
         drop(first);
         let second = second.await.expect("the second job gets the thread of the first");
-        // A job that waits gets a thread once the system allows one.
+        // A waiting job gets a thread once the system allows a thread.
         let mut third = Box::pin(turn(&threads));
         assert!(futures_util::FutureExt::now_or_never(&mut third).is_none());
         LEFT.store(1, Ordering::Relaxed);
@@ -286,7 +287,7 @@ mod tests {
         let (_, threads) = threads(2, 2);
         let shared = Arc::downgrade(&threads.0);
         drop(threads);
-        // Each thread holds a reference; the test hangs if one stays.
+        // Each thread holds a reference. The test hangs if a thread does not end.
         while shared.strong_count() > 0 {
             std::thread::yield_now();
         }

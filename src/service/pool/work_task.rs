@@ -1,4 +1,4 @@
-//! Work of the pool other than a search, and the caller's context on the pool's threads.
+//! Work of the pool other than searches, and the context of the caller on the pool's threads.
 
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
@@ -17,13 +17,13 @@ pub(crate) struct WorkTask<W> {
     pub(crate) submitted: Instant,
     pub(crate) cancellation: Cancellation,
     pub(crate) metrics: Metrics,
-    /// The place of the work in the pool, released after the last run.
+    /// The admission permit of the work. The permit is released after the last run.
     pub(crate) admission: AdmissionPermit,
 }
 
 impl<T, W: Fn(Control<'_>) -> T> WorkTask<W> {
-    /// Runs the work under a permit. Returns the trial as the error if the work was stopped after its trial and must
-    /// start again.
+    /// Runs the work under a permit. If the work was stopped after its trial and must start again, returns the trial as
+    /// the error.
     pub(crate) fn run(&self, permit: RunPermit) -> Result<T, Trial> {
         if !permit.is_long() {
             self.metrics.waited(self.submitted.elapsed());
@@ -41,7 +41,8 @@ impl<T, W: Fn(Control<'_>) -> T> WorkTask<W> {
     }
 }
 
-/// Span and trace of the caller that started a job. Callers that join the job's search share them.
+/// Span and trace of the caller that started a job. A caller that joins the search of the job uses the same span and
+/// trace.
 #[derive(Clone)]
 pub(crate) struct CallerContext {
     span: Span,

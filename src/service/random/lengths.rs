@@ -1,9 +1,9 @@
-//! Boards of more than 9 cells whose optimal length is in a range.
+//! Draws boards of more than 9 cells whose optimal length is in a range.
 //!
-//! Common lengths use rejection sampling: boards are drawn uniformly until one has a length in the range. A draw is
-//! rejected by parity, by linear conflict, by the patterns, or by a search whose depth limit is the end of the range.
-//! Other lengths, up to 20, use random walks of so many moves, until a search proves that the board at the end of a
-//! walk has no shorter solution.
+//! For common lengths, this module uses rejection sampling: it draws boards uniformly until the length of a board is in
+//! the range. The parity, the linear conflicts, the patterns, or a search with a depth limit at the end of the range
+//! reject a board. For other lengths up to 20, this module uses random walks of the wanted number of moves, until a
+//! search proves that the last board of a walk has no shorter solution.
 
 use std::ops::RangeInclusive;
 use std::sync::atomic::Ordering;
@@ -18,49 +18,49 @@ use taquin_solver::{
 
 use crate::service::job::ServiceError;
 
-/// Greatest length for random walks.
+/// Maximum length for which random walks are used.
 const MAX_WALK: u32 = 20;
 
-/// Greatest expected number of draws for an accepted board. Nearly all draws are rejected in microseconds.
+/// Maximum expected number of draws per accepted board. Nearly all draws are rejected within microseconds.
 const MAX_DRAWS: f64 = 20_000.0;
 
-/// Greatest expected number of drawn boards with a length up to the end of the range, for an accepted board. Each of
+/// Maximum expected number of drawn boards, per accepted board, whose length is at most the end of the range. Each of
 /// these boards may take a whole search.
 const MAX_SEARCHES: f64 = 600.0;
 
-/// Reason why no board can be drawn.
+/// The reason why no board can be drawn.
 #[derive(Clone, PartialEq, Debug)]
 pub enum DrawError {
-    /// Boards of this size are too large to prove optimal lengths.
+    /// Boards of this size are too large for proofs of optimal lengths.
     LengthsUnknown(Size),
-    /// No board has an optimal length in the range; holds the greatest optimal length of all boards.
+    /// No board has an optimal length in the range. The value is the greatest optimal length of all boards.
     NoSuchLength(u32),
-    /// Boards of these lengths are too rare to find them; holds the lengths that can be drawn.
+    /// Boards of these lengths are too rare for a draw. The value is the list of lengths that can be drawn.
     TooRare(Vec<RangeInclusive<u32>>),
     /// The number of boards at each length is unknown for this shape and goal.
     PercentilesUnknown,
-    /// No length has a percentile in the range; holds the least percentile above the range, or the greatest of all if
-    /// there is none.
+    /// No length has a percentile in the range. The value is the least percentile above the range. If there is none,
+    /// the value is the greatest percentile of all lengths.
     NoSuchPercentile(f64),
     /// The time ended before a board was found.
     TimeUp,
-    /// The caller has left, or the service is shutting down.
+    /// The caller has disconnected, or the service is shutting down.
     Cancelled,
-    /// A search failed, which is a bug.
+    /// A search failed because of a bug.
     Failed(ServiceError),
 }
 
-/// Method of drawing.
+/// Method of drawing a board.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Method {
-    /// Uniform draws; boards outside the range are rejected.
+    /// Boards are drawn uniformly, and boards outside the range are rejected.
     Rejection,
-    /// Random walks. Each number of moves is as likely as a board of that length, if the distribution of lengths is
-    /// known; otherwise all numbers of moves are equally likely.
+    /// Boards are drawn by random walks. If the distribution of lengths is known, the probability of a number of moves
+    /// is proportional to the number of boards with that length. Otherwise all numbers of moves are equally likely.
     Walks,
 }
 
-/// Draws boards with lengths in a range, and proves the lengths.
+/// Draws boards whose lengths are in a range, and proves the lengths.
 #[derive(Debug)]
 pub(crate) struct LengthDraw<'a> {
     goal: Board,
@@ -72,8 +72,8 @@ pub(crate) struct LengthDraw<'a> {
 }
 
 impl<'a> LengthDraw<'a> {
-    /// Chooses the method. `has_patterns` is true if the tables include the goal's patterns. Fails if boards of the
-    /// lengths cannot be drawn.
+    /// Selects the method. `has_patterns` is true if the tables include the patterns of the goal. Fails if boards of
+    /// these lengths cannot be drawn.
     pub(crate) fn new(
         goal: &Board,
         lengths: &RangeInclusive<u32>,
@@ -84,12 +84,12 @@ impl<'a> LengthDraw<'a> {
         Ok(Self { goal: *goal, lengths, method, has_patterns, tables, context })
     }
 
-    /// True if all boards of the range are equally likely.
+    /// Returns true if all boards of the range are equally likely.
     pub(crate) fn is_uniform(&self) -> bool {
         self.method == Method::Rejection
     }
 
-    /// Draws a board, and returns it with its optimal length. Fails once the time ends or a cancel flag is raised.
+    /// Draws a board, and returns the board with its optimal length. Fails once the time ends or a cancel flag is set.
     pub(crate) fn draw(&self, random: &mut impl RandomSource) -> Result<(Board, u32), DrawError> {
         loop {
             self.check()?;
@@ -106,7 +106,8 @@ impl<'a> LengthDraw<'a> {
         }
     }
 
-    /// A random length in the range: weighted by the number of boards of each length if known, otherwise uniform.
+    /// Returns a random length in the range. If the number of boards of each length is known, the numbers are the
+    /// weights. Otherwise the distribution is uniform.
     fn walk_length(&self, random: &mut impl RandomSource) -> u32 {
         let boards = |length: u32| {
             let distribution = Distribution::stored(self.goal.size(), self.goal.blank());
@@ -122,15 +123,16 @@ impl<'a> LengthDraw<'a> {
         *self.lengths.end()
     }
 
-    /// The optimal length of a board; `None` if it lies outside a range.
+    /// Returns the optimal length of a board; `None` if the length is outside the range.
     fn length_within(&self, board: &Board, lengths: &RangeInclusive<u32>) -> Result<Option<u32>, DrawError> {
-        // A move moves the blank by one cell, so all lengths have the parity of the blank's distance.
+        // A move moves the blank by one cell. So all lengths have the same parity as the distance of the blank from its
+        // goal cell.
         let parity = self.goal.size().distance(board.blank(), self.goal.blank()) % 2;
         if lengths.clone().all(|length| length % 2 != parity) {
             return Ok(None);
         }
         let puzzle = Puzzle::try_new(*board, self.goal).expect("a drawn board can reach its goal");
-        // This bound is checked first, because a pattern look-up takes twenty times as long.
+        // This bound is checked first, because a look-up in the patterns takes twenty times as long.
         if lower_bound(&puzzle) > *lengths.end() {
             return Ok(None);
         }
@@ -145,7 +147,7 @@ impl<'a> LengthDraw<'a> {
         Ok(length.filter(|length| lengths.contains(length)))
     }
 
-    /// The optimal length of a job's board; `None` if it exceeds the job's depth limit.
+    /// Returns the optimal length of a job's board; `None` if the length exceeds the depth limit of the job.
     fn optimal_length(&self, job: &SearchRequest) -> Result<Option<u32>, DrawError> {
         let report =
             solve_with(job, self.tables, self.context).map_err(ServiceError::from).map_err(DrawError::Failed)?;
@@ -162,7 +164,7 @@ impl<'a> LengthDraw<'a> {
     }
 }
 
-/// A search that proves the length of a board, or that it exceeds `most`.
+/// Returns a search that proves the length of a board, or proves that the length exceeds `most`.
 pub(crate) fn proof(puzzle: Puzzle, most: u32) -> SearchRequest {
     let options =
         SearchOptions { algorithm: Some(Algorithm::IdaStar), depth_limit: Some(most), ..SearchOptions::default() };
@@ -171,7 +173,7 @@ pub(crate) fn proof(puzzle: Puzzle, most: u32) -> SearchRequest {
     SearchRequest::new(puzzle, plan, limits)
 }
 
-/// Checks the cancel flags and the clock, and pauses for more important work. Fails if a flag is raised or the deadline
+/// Checks the cancel flags and the deadline, and pauses for more important work. Fails if a flag is set or the deadline
 /// has passed.
 pub(crate) fn check(context: &Control<'_>) -> Result<(), DrawError> {
     if context.cancel.iter().any(|flag| flag.load(Ordering::Relaxed)) {
@@ -184,7 +186,7 @@ pub(crate) fn check(context: &Control<'_>) -> Result<(), DrawError> {
     }
 }
 
-/// Chooses the method for a range of lengths, and the part of the range that it draws.
+/// Selects the method for a range of lengths. Returns the method, and the part of the range that the method draws.
 pub(crate) fn choose(goal: &Board, lengths: &RangeInclusive<u32>) -> Result<(Method, RangeInclusive<u32>), DrawError> {
     if !Plan::is_proven_by_auto(goal.size()) {
         return Err(DrawError::LengthsUnknown(goal.size()));
@@ -204,7 +206,7 @@ pub(crate) fn choose(goal: &Board, lengths: &RangeInclusive<u32>) -> Result<(Met
     Err(DrawError::TooRare(std::iter::once(0..=MAX_WALK).chain(distribution.and_then(common_lengths)).collect()))
 }
 
-/// True if uniform draws soon find a board with a length in the range.
+/// Returns true if uniform draws find a board with a length in the range within the limits of this module.
 fn is_common(distribution: &Distribution<'_>, lengths: &RangeInclusive<u32>) -> bool {
     let sum = |first: u32| {
         let counts = (0..).zip(distribution.counts());
@@ -214,7 +216,7 @@ fn is_common(distribution: &Distribution<'_>, lengths: &RangeInclusive<u32>) -> 
     wanted * MAX_DRAWS >= distribution.boards() as f64 && wanted * MAX_SEARCHES >= not_longer
 }
 
-/// The lengths that uniform draws soon find, each by itself.
+/// Returns the lengths for which uniform draws of a single length stay within the limits of this module.
 fn common_lengths(distribution: Distribution<'_>) -> Option<RangeInclusive<u32>> {
     let mut common = (0..=distribution.greatest()).filter(|length| is_common(&distribution, &(*length..=*length)));
     let first = common.next()?;
@@ -274,7 +276,7 @@ mod tests {
         }
     }
 
-    /// The boards with a length, by breadth-first search.
+    /// Returns the boards with this optimal length, by breadth-first search.
     fn boards_at(goal: Board, length: u32) -> Vec<Board> {
         let mut seen = HashSet::from([goal]);
         let mut layer = vec![goal];
@@ -313,7 +315,8 @@ mod tests {
         let expected = |part| f64::from(draws) * share(part) as f64 / boards.len() as f64;
         let chi_squared: f64 =
             counts.iter().zip(0..).map(|(count, part)| (count - expected(part)).powi(2) / expected(part)).sum();
-        // With 49 degrees of freedom the mean is 49 and the standard deviation 10. The bound is five deviations above.
+        // With 49 degrees of freedom, the mean is 49 and the standard deviation is 10. The bound is five deviations
+        // above the mean.
         assert!(chi_squared < 99.0, "{chi_squared}");
     }
 

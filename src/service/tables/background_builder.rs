@@ -11,10 +11,10 @@ use tracing::Level;
 
 use super::Tables;
 
-/// Builds the tables needed at start, then stronger patterns, then patterns for requested goals.
+/// Builds the tables that are needed at the start, then stronger patterns, and then the patterns of requested goals.
 pub(crate) struct BackgroundBuilder {
     pub(crate) tables: Arc<Tables>,
-    /// Set once the tables of the weaker tier of `ready` and `tier` are built.
+    /// Set once the tables of the weaker of the tiers `ready` and `tier` are built.
     pub(crate) is_ready: Arc<AtomicBool>,
     pub(crate) ready: Tier,
     /// Strongest tier to build.
@@ -22,8 +22,8 @@ pub(crate) struct BackgroundBuilder {
 }
 
 impl BackgroundBuilder {
-    /// Builds tables, and returns when the last user drops them. With a `tier` below [`Tier::Standard`], returns after
-    /// the builds at start, because there are no requests.
+    /// Builds tables. Returns when the last user drops the tables. With a `tier` below [`Tier::Standard`], returns
+    /// after the builds at the start, because there are no requests then.
     pub(crate) fn run(self) {
         let Self { tables, is_ready, ready, tier } = self;
         let note_built = |built| {
@@ -32,7 +32,7 @@ impl BackgroundBuilder {
             }
         };
         tables.set_strongest(tier);
-        // The channel is registered first, so that no request is missed during the builds.
+        // The channel is registered before the builds, so that no request is lost during the builds.
         let requests = (tier >= Tier::Standard).then(|| {
             let (sender, requests) = channel();
             tables.pattern_cache.set_background_builder(sender);
@@ -41,7 +41,7 @@ impl BackgroundBuilder {
         tables.build_for_start();
         note_built(Tier::Small);
         log(&tables, "tables are ready");
-        // The move automaton is built before the priority falls, because searches wait for it.
+        // The move automaton is built before the priority is lowered, because searches wait for the automaton.
         MoveAutomaton::get();
         lower_thread_priority();
         for tier in [Tier::Standard, Tier::Large].into_iter().filter(|wanted| *wanted <= tier) {
@@ -55,7 +55,7 @@ impl BackgroundBuilder {
         }
         tables.build_distances();
         release_freed_memory();
-        // The tables own the sending end of the channel, so this thread must not keep the tables alive.
+        // The tables own the sender of the channel. So this thread must not keep the tables alive.
         let weak = Arc::downgrade(&tables);
         drop(tables);
         for class in requests.into_iter().flatten() {
@@ -72,21 +72,21 @@ fn log(tables: &Tables, what: &'static str) {
     tracing::event!(target: "taquin::tables", Level::INFO, tables.bytes = tables.bytes(), "{what}");
 }
 
-/// Lowers the priority of this thread, and of the threads that it starts, in favor of searches and connections.
+/// Lowers the priority of this thread and of the threads that this thread starts, in favor of searches and connections.
 ///
-/// At this niceness, a waking search or connection preempts the thread, which still gets a quarter of a core beside a
-/// busy thread of normal priority.
+/// A search or connection that wakes up preempts a thread of this niceness. Beside a busy thread of normal priority, a
+/// thread of this niceness still gets a quarter of a core.
 pub(crate) fn lower_thread_priority() {
     const NICENESS: i32 = 5;
-    // Only Linux has a niceness for each thread; elsewhere it would apply to the process.
+    // Only Linux has a niceness per thread. On other systems, the call would change the niceness of the process.
     if cfg!(target_os = "linux") {
-        // Without permission the thread keeps its priority.
+        // Without permission, the thread keeps its priority.
         let _ = rustix::process::nice(NICENESS);
     }
 }
 
-/// Makes the allocator return the build's memory to the system. Otherwise it would do so only at a later large
-/// allocation, which an idle service never makes.
+/// Makes the allocator return the freed memory of a build to the system. Without this call, the allocator would return
+/// the memory only at a later large allocation, which an idle service never makes.
 fn release_freed_memory() {
     const LARGE: usize = 64 << 20;
     std::thread::sleep(Duration::from_millis(500));

@@ -11,23 +11,24 @@ use tokio::sync::Notify;
 
 use super::table_memory::MemoryNeed;
 
-/// A class with its loaded tables and their use.
+/// A goal class, with its loaded tables and data about their use.
 #[derive(Debug)]
 pub(crate) struct ClassEntry {
     pub(crate) class: GoalClass,
     pub(crate) loaded: RwLock<Option<Arc<PatternTables>>>,
-    /// Time at which the tables were last loaded or evicted; at first, the creation of the entry.
+    /// Time of the last load or eviction of the tables; at first, the creation time of the entry.
     loaded_at: Mutex<Instant>,
-    /// Held while small tables are built.
+    /// Locked while small tables are built.
     pub(crate) building: Mutex<()>,
     /// True while a thread builds the first tables. `changed` wakes the callers that wait for the tables.
     pub(crate) is_building: AtomicBool,
     pub(crate) changed: Notify,
-    /// Last use, as a value of the cache's use counter; zero before the first use.
+    /// Last use, as a value of the cache's counter of uses; 0 before the first use.
     pub(crate) last_used: AtomicU64,
     /// Last use, in seconds since the creation of the cache.
     pub(crate) last_used_second: AtomicU64,
-    /// Second of the last upgrade request, since the creation of the cache, plus one; zero before the first request.
+    /// Time of the last upgrade request, in seconds since the creation of the cache, plus one; 0 before the first
+    /// request.
     pub(crate) requested_at: AtomicU64,
     /// True if the class has stronger tables than the small ones.
     pub(crate) has_better: bool,
@@ -37,16 +38,16 @@ pub(crate) struct ClassEntry {
     pub(crate) waiting: AtomicUsize,
     /// Memory of the small tables.
     small_need: OnceLock<MemoryNeed>,
-    /// The reason why the last build of small tables did not begin; `None` if it began.
+    /// The reason why the last build of small tables could not begin; `None` if the build began.
     pub(crate) shortage: Mutex<Option<TableShortage>>,
-    /// True once tables have led to a wrong solution.
+    /// True once tables of the class have led to a wrong solution.
     pub(crate) was_wrong: AtomicBool,
 }
 
 /// The reason why small tables cannot be built.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum TableShortage {
-    /// The build needs `bytes` bytes, more than the limit for all tables.
+    /// The build needs `bytes` bytes, which is more than the limit for all tables.
     Lasting { bytes: u64 },
     /// Other tables use the memory at present.
     Passing,
@@ -80,12 +81,12 @@ impl ClassEntry {
         self.loaded.read().clone()
     }
 
-    /// Time at which the tables were loaded.
+    /// Returns the time at which the tables were last loaded or evicted.
     pub(crate) fn loaded_at(&self) -> Instant {
         *self.loaded_at.lock()
     }
 
-    /// True if a search uses the tables. The cache itself holds one reference.
+    /// Returns true if a search uses the tables. The entry itself holds one reference.
     pub(crate) fn is_used(&self) -> bool {
         self.loaded.read().as_ref().is_some_and(|loaded| Arc::strong_count(loaded) > 1)
     }
@@ -101,7 +102,7 @@ impl ClassEntry {
     }
 }
 
-/// Counts a caller that waits for small tables, until the guard is dropped.
+/// Counts a caller that waits for small tables. Dropping the guard ends the count.
 pub(crate) struct WaitGuard<'a>(pub(crate) &'a ClassEntry);
 
 impl<'a> WaitGuard<'a> {
@@ -117,8 +118,8 @@ impl Drop for WaitGuard<'_> {
     }
 }
 
-/// Guard of a running first build. Dropping the guard, even after a failure, marks the build as ended and wakes the
-/// waiting callers.
+/// Guard of a running first build. Dropping the guard marks the build as ended, and wakes the waiting callers. The drop
+/// also happens after a failed build.
 pub(crate) struct FirstBuildGuard<'a>(pub(crate) &'a ClassEntry);
 
 impl Drop for FirstBuildGuard<'_> {
@@ -128,8 +129,8 @@ impl Drop for FirstBuildGuard<'_> {
     }
 }
 
-/// Guard of a pending upgrade. Dropping the guard, even after a failure, marks the upgrade as ended and wakes the
-/// waiting callers.
+/// Guard of a pending upgrade. Dropping the guard marks the upgrade as ended, and wakes the waiting callers. The drop
+/// also happens after a failed upgrade.
 pub(crate) struct UpgradeGuard<'a>(pub(crate) &'a ClassEntry);
 
 impl Drop for UpgradeGuard<'_> {
@@ -139,7 +140,8 @@ impl Drop for UpgradeGuard<'_> {
     }
 }
 
-/// True for the most requested class, whose tables are built at start and never evicted.
+/// Returns true for the class that clients request most. The tables of this class are built at the start, and are never
+/// evicted.
 pub(crate) fn is_pinned(class: GoalClass) -> bool {
     class == GoalClass::corner_of_4x4()
 }

@@ -1,8 +1,8 @@
-//! Files of pattern tables, kept between runs.
+//! Files of pattern tables. The files are kept between runs.
 //!
-//! A file consists of a header that describes its content, and the tables. The content is written under a lock to a
-//! temporary file, which is then renamed. A killed process leaves at worst a temporary file, which the next write
-//! replaces.
+//! A file has a header, which describes the content, and the tables. A writer takes a lock, writes the content to a
+//! temporary file, and renames the temporary file. A killed process leaves at most a temporary file, which the next
+//! write replaces.
 //!
 //! Tables depend only on their class and tier, so the program knows the SHA-256 of each valid file. The cache accepts
 //! no other file, so searches need not check tables.
@@ -14,13 +14,13 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 use taquin_solver::heuristic::{Geometry, GoalClass, HugeVec, Partition, PatternTable, Patterns, Tier};
 
-/// A directory of table files, whose names have the class and the number of tiles in each pattern.
+/// A directory of table files. The name of a file has the class and the number of tiles in each pattern.
 #[derive(Clone, Debug)]
 pub(crate) struct DiskCache {
     directory: PathBuf,
 }
 
-/// Reason why a file was not read.
+/// The reason why a file was not read.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ReadError {
     #[error("the file does not exist")]
@@ -47,14 +47,14 @@ impl From<io::Error> for ReadError {
     }
 }
 
-/// Magic bytes; the last one is the version of the format.
+/// Magic bytes of a file. The last byte is the version of the format.
 const MAGIC: &[u8; 8] = b"taquin\0\x03";
-/// Class, tier and SHA-256 of each valid file, one per line. A test writes them.
+/// Class, tier and SHA-256 of each valid file, one file per line. A test generates these lines.
 const DIGESTS: &str = include_str!("digests.txt");
-/// Number of 64-bit words that are converted at a time.
+/// Number of 64-bit words that are converted at one time.
 const CHUNK: usize = 8192;
 
-/// The SHA-256 of the valid file of a class and tier, in hexadecimal; `None` for tables that are never stored.
+/// Returns the SHA-256, in hexadecimal, of the valid file of a class and tier; `None` for tables that are never stored.
 pub(crate) fn digest_of(class: GoalClass, tier: Tier) -> Option<&'static str> {
     let name = name_of(class, tier);
     DIGESTS.lines().find_map(|line| line.strip_prefix(&*name)?.strip_prefix(' '))
@@ -69,8 +69,8 @@ impl DiskCache {
         Self { directory }
     }
 
-    /// Header of a file: everything that determines the meaning of its bits, namely the class and, in order, the
-    /// patterns of its tables.
+    /// Returns the header of a file. The header has all data that determine the meaning of the table bits: the class,
+    /// and the patterns of the tables in their order.
     fn header<'p>(class: GoalClass, patterns: impl IntoIterator<Item = &'p [u8]>) -> Vec<u8> {
         let mut header = MAGIC.to_vec();
         header.extend([class.size.rows() as u8, class.size.cols() as u8, class.goal_blank]);
@@ -82,20 +82,20 @@ impl DiskCache {
         header
     }
 
-    /// Path of the file for a choice of patterns.
+    /// Returns the path of the file for the chosen partitions.
     pub(crate) fn path(&self, class: GoalClass, choice: &[Patterns]) -> PathBuf {
         self.path_of(class, Partition::patterns_with_tables(class, choice).into_iter().map(Vec::as_slice))
     }
 
-    /// Path of the file for these patterns.
+    /// Returns the path of the file for these patterns.
     fn path_of<'p>(&self, class: GoalClass, patterns: impl IntoIterator<Item = &'p [u8]>) -> PathBuf {
         let sizes: Vec<String> = patterns.into_iter().map(|labels| labels.len().to_string()).collect();
         let GoalClass { size, goal_blank } = class;
         self.directory.join(format!("{}x{}-{goal_blank}-{}.tables", size.rows(), size.cols(), sizes.join("-")))
     }
 
-    /// Reads the tables of a choice of patterns from their file, and rejects a file without this digest. The file has
-    /// no tables for patterns that share the table of another pattern.
+    /// Reads the tables of the chosen partitions from their file. Rejects a file with another digest. Some patterns
+    /// share the table of another pattern, and the file does not repeat such a table.
     pub(crate) fn read(
         &self,
         class: GoalClass,
@@ -105,7 +105,7 @@ impl DiskCache {
         let patterns = Partition::patterns_with_tables(class, choice);
         let labels = || patterns.iter().map(|labels| labels.as_slice());
         let path = self.path_of(class, labels());
-        // Opening a pipe, for example, could block forever.
+        // Opening another kind of file, such as a pipe, could block forever.
         if fs::metadata(&path).is_ok_and(|metadata| !metadata.is_file()) {
             return Err(ReadError::NotAFile);
         }
@@ -137,7 +137,7 @@ impl DiskCache {
         if file.digest() == digest { Ok(tables) } else { Err(ReadError::Damaged("wrong hash")) }
     }
 
-    /// Writes the tables of partitions, unless another process holds the lock.
+    /// Writes the tables of partitions to their file. Does nothing if another process holds the lock.
     pub(crate) fn write(&self, partitions: &[Partition]) -> io::Result<()> {
         let Some(class) = partitions.first().map(Partition::class) else { return Ok(()) };
         fs::create_dir_all(&self.directory)?;
@@ -159,14 +159,14 @@ impl DiskCache {
         written.and_then(|()| fs::rename(&part, &path)).inspect_err(|_| {
             let _ = fs::remove_file(&part);
         })?;
-        // Syncs the new name too; a failure is harmless.
+        // The sync of the directory makes the new name permanent. A failure of the sync is harmless.
         let _ = File::open(&self.directory).and_then(|directory| directory.sync_all());
         Ok(())
     }
 }
 
 fn write_to(path: &Path, header: &[u8], tables: &[&PatternTable]) -> io::Result<()> {
-    // The file is removed first, so that nothing is written to a file that another process has open.
+    // An existing file is removed first, so that this function does not write to a file that another process has open.
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
@@ -189,7 +189,7 @@ fn write_content(file: &mut impl Write, header: &[u8], tables: &[&PatternTable])
     Ok(())
 }
 
-/// A file, and the hash of all bytes that are read from it.
+/// A file, with the hash of all bytes read from the file.
 struct Hashing<F> {
     file: F,
     hash: Sha256,
@@ -200,7 +200,7 @@ impl<F> Hashing<F> {
         Self { file, hash: Sha256::new() }
     }
 
-    /// The SHA-256 in hexadecimal.
+    /// Returns the SHA-256 of the bytes read, in hexadecimal.
     fn digest(self) -> String {
         self.hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
     }
@@ -219,7 +219,7 @@ mod tests {
     use super::*;
     use taquin_solver::tables::PatternTables;
 
-    /// The SHA-256 of the file of tables, as the cache writes it.
+    /// Returns the SHA-256 of a table file as the cache writes the file.
     fn digest(partitions: &[Partition]) -> String {
         let tables = Partition::distinct_tables(partitions);
         let labels = tables.iter().map(|table| table.labels());
@@ -240,7 +240,7 @@ mod tests {
         }
     }
 
-    /// All tables that are read from files.
+    /// Returns the class and tier of all tables that are read from files.
     fn all() -> impl Iterator<Item = (GoalClass, Tier)> {
         let tiers = [Tier::Standard, Tier::Large];
         let all = GoalClass::all().flat_map(move |class| tiers.map(|tier| (class, tier)));
@@ -286,7 +286,7 @@ mod tests {
         let class = GoalClass::corner_of_4x4();
         let patterns = |rows: [&[u8]; 5]| rows.map(<[u8]>::to_vec).to_vec();
         let rows = patterns([&[1, 2, 3], &[4, 5, 6, 7], &[8, 9, 10, 11], &[12, 13], &[14, 15]]);
-        // The same patterns, reflected, so they have no tables of their own.
+        // These patterns are reflections of the patterns in `rows`, so they have no tables of their own.
         let cols = patterns([&[4, 8, 12], &[1, 5, 9, 13], &[2, 6, 10, 14], &[3, 7], &[11, 15]]);
         let (one, two) = (vec![rows.clone()], vec![rows, cols]);
         let directory = std::env::temp_dir().join(format!("taquin-cache-{:016x}", getrandom::u64().unwrap()));
@@ -294,7 +294,7 @@ mod tests {
         let partitions = Partition::build(class, &one);
         cache.write(&partitions).unwrap();
         let tables = cache.read(class, &two, &digest(&partitions)).unwrap();
-        // The last of the five patterns is the one before it with the columns flipped, so they share a table.
+        // The fifth pattern is the fourth pattern with the columns flipped, so these two patterns share a table.
         assert_eq!(tables.len(), 4);
         assert_eq!(Partition::assemble(class, &two, tables).len(), 2);
         fs::remove_dir_all(directory).unwrap();

@@ -1,4 +1,4 @@
-//! Precomputed tables, each built once.
+//! Precomputed tables. Each table is built once.
 
 mod background_builder;
 mod class_entry;
@@ -22,12 +22,12 @@ pub(crate) use background_builder::{BackgroundBuilder, lower_thread_priority};
 pub(crate) use class_entry::TableShortage;
 pub(crate) use pattern_cache::{MIN_STAY, PatternCache};
 
-/// All precomputed tables. Each is built on first use by one thread, while others wait (single flight).
+/// All precomputed tables. One thread builds a table on first use, while other threads wait (single flight).
 #[derive(Debug)]
 pub struct Tables {
     small: SmallTables,
     pub(crate) pattern_cache: Arc<PatternCache>,
-    /// The strongest tier of patterns to build; empty until [`set_strongest`](Self::set_strongest).
+    /// The strongest tier of patterns to build; empty until [`set_strongest`](Self::set_strongest) is called.
     strongest: OnceLock<Tier>,
 }
 
@@ -36,11 +36,12 @@ pub struct Tables {
 pub struct TableEntry {
     /// Kind of the table.
     pub name: &'static str,
-    /// Boards that it serves, as rows and columns and the goal cell of the blank.
+    /// Boards that the table serves, as rows, columns and the goal cell of the blank.
     pub size: String,
-    /// Memory in bytes.
+    /// Memory of the table, in bytes.
     pub bytes: usize,
-    /// Time to build the table, or to read it from a file; `None` for stages, which searches build gradually.
+    /// Time that the build of the table took, or the reading of its file; `None` for stages, which searches build step
+    /// by step.
     pub build_time: Option<Duration>,
 }
 
@@ -51,8 +52,8 @@ impl Default for Tables {
 }
 
 impl Tables {
-    /// Creates an empty set. `memory` is the limit for tables built on first use, in bytes. `cache` is the directory of
-    /// the files in which the stronger pattern tables are kept between runs; `None` for no files.
+    /// Creates an empty set of tables. `memory` is the limit for the tables that are built on first use, in bytes.
+    /// `cache` is the directory in which the stronger pattern tables are kept between runs; `None` for no files.
     pub fn new(memory: u64, cache: Option<PathBuf>) -> Self {
         Self {
             small: SmallTables::new(),
@@ -64,26 +65,27 @@ impl Tables {
         }
     }
 
-    /// An empty set with memory for the small patterns of one class.
+    /// Creates an empty set of tables, with memory for the small patterns of one class.
     #[cfg(test)]
     pub(crate) fn with_memory_for(class: GoalClass) -> Self {
         let need = table_memory::MemoryNeed::of(class, Tier::Small).expect("small patterns");
         Self::new(SmallTables::STAGE_BYTES + need.tables + need.to_build, None)
     }
 
-    /// The small tables.
+    /// Returns the small tables.
     #[inline]
     pub fn small(&self) -> &SmallTables {
         &self.small
     }
 
-    /// Memory of the tables built on first use, including evicted tables still in use and tables being built, in bytes.
+    /// Returns the memory of the tables that are built on first use, in bytes. The memory includes tables under
+    /// construction, and evicted tables that searches still use.
     pub fn memory_in_use(&self) -> u64 {
         self.pattern_cache.used_memory() + self.small.stage_bytes()
     }
 
-    /// Builds the patterns of a tier for a class, or reads them from their file, unless the class has patterns at least
-    /// as strong. Also builds the move automaton, which searches with these patterns use.
+    /// Builds the patterns of a tier for a class, or reads the patterns from their file. Does nothing if the class has
+    /// patterns of at least this tier. Also builds the move automaton, which searches with these patterns use.
     pub fn improve(&self, class: GoalClass, tier: Tier) {
         std::thread::scope(|scope| {
             // If no thread can be created, the background builder or the first search builds the automaton.
@@ -92,13 +94,13 @@ impl Tables {
         });
     }
 
-    /// Sets the strongest tier of patterns to build. Only the first call counts.
+    /// Sets the strongest tier of patterns to build. Further calls have no effect.
     pub(crate) fn set_strongest(&self, tier: Tier) {
         let _ = self.strongest.set(tier);
     }
 
-    /// Builds the tables of most requests in about 0.1 s: the distances to the named goals, and the small patterns of
-    /// 15-puzzles whose blank belongs in a corner.
+    /// Builds the tables that most requests need, in about 0.1 s. These are the distances to the named goals, and the
+    /// small patterns of 15-puzzles whose blank has its goal cell in a corner.
     pub fn build_for_start(&self) {
         let build_named_distances = || {
             for size in DistanceTable::sizes() {
@@ -115,7 +117,7 @@ impl Tables {
         });
     }
 
-    /// Builds the missing distance tables for all goals.
+    /// Builds all missing distance tables, for each shape and each goal cell of the blank.
     pub fn build_distances(&self) {
         for size in DistanceTable::sizes() {
             for goal_blank in 0..size.cells() as Cell {
@@ -124,7 +126,7 @@ impl Tables {
         }
     }
 
-    /// All loaded tables.
+    /// Returns descriptions of all loaded tables.
     pub fn entries(&self) -> Vec<TableEntry> {
         let all_distances = self
             .small
@@ -157,7 +159,7 @@ impl Tables {
         distances.chain(walking).chain(patterns).chain(stages).collect()
     }
 
-    /// Memory of all loaded tables, in bytes.
+    /// Returns the memory of all loaded tables, in bytes.
     pub fn bytes(&self) -> usize {
         self.entries().iter().map(|entry| entry.bytes).sum()
     }
@@ -172,7 +174,7 @@ impl TableSource for Tables {
         self.pattern_cache.get(class)
     }
 
-    /// Returns the loaded patterns of a class, without marking them as used.
+    /// Returns the loaded patterns of a class. This function does not mark the patterns as used.
     fn loaded_patterns(&self, class: GoalClass) -> Option<Arc<PatternTables>> {
         self.pattern_cache.loaded().find(|loaded| loaded.class() == class)
     }

@@ -1,4 +1,4 @@
-//! Cache of pattern tables by goal class, with LRU eviction.
+//! Cache of pattern tables by goal class, with eviction of the least recently used class (LRU).
 
 use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,46 +18,47 @@ use super::class_entry::{ClassEntry, FirstBuildGuard, TableShortage, UpgradeGuar
 use super::disk_cache::{DiskCache, ReadError, digest_of};
 use super::table_memory::{MemoryNeed, TableMemory, TableReservation, within};
 
-/// The loaded pattern tables of each goal class.
+/// A cache with the loaded pattern tables of each goal class.
 ///
-/// Small tables are built once, on first use, while concurrent callers wait. Stronger tables replace them later.
-/// Running searches keep their tables, and the memory of evicted tables counts until the last search with them ends. A
-/// build first evicts the least recently used classes until the new tables fit. Stronger tables never evict recently
-/// used classes. The first tables of a large board may evict any class that has been loaded for [`MIN_STAY`], so that
-/// classes take turns.
+/// Small tables are built once, on first use, while concurrent callers wait. Stronger tables replace small tables
+/// later. Running searches keep their tables. The memory of evicted tables counts until the last search with these
+/// tables ends. A build first evicts the least recently used classes, until the new tables fit. A build of stronger
+/// tables does not evict recently used classes. A build of the first tables of a large board may evict any class that
+/// has been loaded for [`MIN_STAY`], so that classes take turns.
 #[derive(Debug)]
 pub(crate) struct PatternCache {
     entries: Vec<ClassEntry>,
-    /// Memory of all unpinned classes.
+    /// Memory of the tables of all classes, without the pinned class.
     memory: Arc<TableMemory>,
-    /// Classes of large boards that wait for memory, in order of arrival.
+    /// Classes of large boards that wait for memory, in the order of their arrival.
     line: Mutex<Vec<GoalClass>>,
-    /// Table files, which are kept between runs; `None` if no directory is set.
+    /// Table files that are kept between runs; `None` without a directory for table files.
     cache: Option<DiskCache>,
-    /// Tables whose file was rejected and cannot be replaced. The file is not read again.
+    /// Class and tier of tables whose file was rejected and cannot be replaced. Such a file is not read again.
     refused: Mutex<Vec<(GoalClass, Tier)>>,
     /// Number of uses of all classes so far.
     clock: AtomicU64,
-    /// Channel to the background builder, once it is registered.
+    /// Channel to the background builder; empty until the builder is registered.
     builder: OnceLock<Mutex<Sender<GoalClass>>>,
-    /// Held while tables are replaced or evicted.
+    /// Locked while tables are replaced or evicted.
     changing: Mutex<()>,
-    /// Held by the thread that builds first tables, and by the background builder while it builds tables of a large
+    /// Locked by the thread that builds first tables, and by the background builder while it builds tables of a large
     /// board.
     building: Mutex<()>,
-    /// The one permit to build first tables. The building thread holds it, so there is one such thread at a time.
+    /// A single permit to build first tables. The building thread holds the permit, so there is only one such thread at
+    /// a time.
     builder_turn: Arc<Semaphore>,
     started: Instant,
 }
 
-/// Time after loading during which a class is not evicted for the first tables of a large board. So classes that
-/// together exceed the memory take turns.
+/// Time after the loading of a class during which the class is not evicted for the first tables of a large board. So
+/// classes that exceed the memory together take turns.
 pub(crate) const MIN_STAY: Duration = Duration::from_secs(10);
 /// Longest pause between attempts to begin a build that waits for memory. A release of memory ends the pause.
 const RETRY: Duration = Duration::from_secs(1);
 
-/// Seconds after its last use during which a class is not evicted for stronger tables of another class. Also the
-/// minimum number of seconds between upgrade requests of a class.
+/// Time after the last use of a class, in seconds, during which the class is not evicted for stronger tables of another
+/// class. The same time is the minimum interval between upgrade requests of a class.
 const UPGRADE_KEEP_SECONDS: u64 = 600;
 
 impl PatternCache {
@@ -77,13 +78,13 @@ impl PatternCache {
         }
     }
 
-    /// Registers the channel to the background builder. From then on, each used class that has stronger tables is sent
-    /// to it.
+    /// Registers the channel to the background builder. From then on, the cache sends each used class that has stronger
+    /// tables to the builder.
     pub(crate) fn set_background_builder(&self, builder: Sender<GoalClass>) {
         let _ = self.builder.set(Mutex::new(builder));
     }
 
-    /// Returns the strongest loaded tables of a class. If there are none, builds small ones on this thread.
+    /// Returns the strongest loaded tables of a class. If no tables are loaded, builds small tables on this thread.
     pub(crate) fn get(&self, class: GoalClass) -> Arc<PatternTables> {
         let entry = self.entry(class);
         self.mark_used(entry);
@@ -91,18 +92,20 @@ impl PatternCache {
         self.request_if_weak(entry, loaded)
     }
 
-    /// Memory of all unpinned tables, including evicted tables still in use and tables being built, in bytes.
+    /// Returns the memory of all unpinned tables, in bytes. The memory includes tables under construction, and evicted
+    /// tables that searches still use.
     pub(crate) fn used_memory(&self) -> u64 {
         self.memory.used()
     }
 
-    /// Returns the strongest loaded tables without blocking the caller's thread. If there are none, a new thread builds
-    /// small ones, if a caller still waits when the build begins. A build that has begun is always completed. If other
-    /// tables leave no memory, waits for memory if `waits_for_memory`, and fails otherwise.
+    /// Returns the strongest loaded tables of a class without blocking the caller's thread. If no tables are loaded, a
+    /// new thread builds small tables. The thread begins the build only if a caller still waits, and then always
+    /// completes the build. If other tables use the memory, this function waits for memory if `waits_for_memory` is
+    /// true, and fails otherwise.
     ///
     /// # Errors
-    /// [`TableShortage`]: the tables of a large board exceed the memory for all tables, other tables use the memory at
-    /// present and the call does not wait, or the system refuses a thread.
+    /// [`TableShortage`] in three cases: the tables of a large board exceed the memory for all tables; other tables use
+    /// the memory at present, and `waits_for_memory` is false; or the system refuses to create a thread.
     pub(crate) async fn get_async(
         self: &Arc<Self>,
         size: Size,
@@ -135,13 +138,14 @@ impl PatternCache {
         }
     }
 
-    /// True if a class has no tables, because other tables used the memory at the last attempt to build its tables.
+    /// Returns true if a class has no tables, because other tables used the memory at the last attempt to build its
+    /// tables.
     pub(crate) fn is_short_of_memory(&self, size: Size, goal_blank: Cell) -> bool {
         let entry = self.entry(GoalClass::of(size, goal_blank));
         entry.loaded().is_none() && *entry.shortage.lock() == Some(TableShortage::Passing)
     }
 
-    /// Builds the small tables of a class on all cores, even beyond the memory limit.
+    /// Builds the small tables of a class on all cores. The build may exceed the memory limit.
     fn small_at_once(&self, entry: &ClassEntry) -> Arc<PatternTables> {
         let bytes = if is_pinned(entry.class) { 0 } else { entry.small_need().tables };
         let changing = self.changing.lock();
@@ -151,8 +155,8 @@ impl PatternCache {
         self.small(entry, threads(), memory)
     }
 
-    /// Waits until a pending upgrade of the class of `loaded` is built or dropped. Returns the strongest loaded tables
-    /// of the class, or `loaded` if there are none.
+    /// Waits until a pending upgrade of the class of `loaded` has ended. Returns the strongest loaded tables of the
+    /// class, or `loaded` if no tables are loaded.
     pub(crate) async fn stronger(&self, loaded: Arc<PatternTables>) -> Arc<PatternTables> {
         let entry = self.entry(loaded.class());
         loop {
@@ -166,8 +170,8 @@ impl PatternCache {
         }
     }
 
-    /// Starts a thread that builds the small tables of a class, unless another thread is building them. The thread
-    /// keeps `turn` until it ends.
+    /// Starts a thread that builds the small tables of a class, unless another thread is building these tables. The
+    /// thread keeps `turn` until the thread ends.
     fn begin_first_build(
         self: &Arc<Self>,
         entry: &ClassEntry,
@@ -190,7 +194,7 @@ impl PatternCache {
     fn build_first(&self, class: GoalClass) {
         let entry = self.entry(class);
         let _guard = FirstBuildGuard(entry);
-        // One build at a time, and only for a waiting caller.
+        // Only one build runs at a time, and only if a caller waits.
         let _building = self.building.lock();
         if entry.waiting.load(Ordering::Acquire) == 0 {
             return;
@@ -202,14 +206,14 @@ impl PatternCache {
         }
     }
 
-    /// Reserves memory for the small tables of a class, evicting other tables if necessary. Returns the reservation,
-    /// and the number of threads for the build. A large board does not evict recently loaded tables; a small one does
-    /// not evict recently loaded tables in use. A small board gets its tables even if they exceed all memory for
-    /// tables.
+    /// Reserves memory for the small tables of a class, and evicts other tables if necessary. Returns the reservation,
+    /// and the number of threads for the build. A reservation for a large board does not evict recently loaded tables.
+    /// A reservation for a small board does not evict recently loaded tables that are in use. A small board gets its
+    /// tables even if the tables exceed all memory for tables.
     fn memory_for_first(&self, entry: &ClassEntry) -> Result<(TableReservation, usize), TableShortage> {
         let is_large = entry.class.has_large_boards();
         let MemoryNeed { tables, to_build } = entry.small_need();
-        // A build for a large board takes seconds, so one core is left to searches.
+        // A build for a large board takes seconds, so the build leaves one core to searches.
         let most = if is_large { (threads() - 1).max(1) } else { threads() } as u64;
         if tables + to_build > self.memory.capacity() {
             let bytes = tables + to_build;
@@ -233,7 +237,7 @@ impl PatternCache {
         }
     }
 
-    /// Queues a class for memory. Returns true if no other class with a waiting caller precedes it.
+    /// Adds a class to the queue for memory. Returns true if no other class with a waiting caller precedes the class.
     fn is_first_in_line(&self, class: GoalClass) -> bool {
         let mut line = self.line.lock();
         if !line.contains(&class) {
@@ -255,7 +259,7 @@ impl PatternCache {
         loaded
     }
 
-    /// Builds the small tables of a class in reserved memory, unless the class has tables.
+    /// Builds the small tables of a class in reserved memory. If the class has tables, returns those tables instead.
     fn small(&self, entry: &ClassEntry, threads: usize, memory: TableReservation) -> Arc<PatternTables> {
         let _building = entry.building.lock();
         entry.loaded().unwrap_or_else(|| {
@@ -267,8 +271,8 @@ impl PatternCache {
         })
     }
 
-    /// Drops tables that led to a wrong solution, so that they are built anew. The tables of each class are dropped
-    /// only once, because new tables mend damaged memory, but no bug.
+    /// Drops tables that led to a wrong solution, so that the tables are built again. The tables of each class are
+    /// dropped only once: new tables repair damaged memory, but do not repair a bug.
     pub(crate) fn drop_wrong(&self, wrong: &Arc<PatternTables>) {
         let entry = self.entry(wrong.class());
         if entry.was_wrong.swap(true, Ordering::Relaxed) {
@@ -285,7 +289,7 @@ impl PatternCache {
         );
     }
 
-    /// Sends a class to the background builder, unless it was sent recently.
+    /// Sends a class to the background builder, unless the class was sent recently.
     fn request_upgrade(&self, entry: &ClassEntry) {
         let Some(builder) = self.builder.get() else { return };
         let (now, requested_at) = (self.age_in_seconds() + 1, entry.requested_at.load(Ordering::Relaxed));
@@ -293,38 +297,39 @@ impl PatternCache {
             entry.requested_at.store(now, Ordering::Relaxed);
             entry.is_upgrade_pending.store(true, Ordering::Release);
             if builder.lock().send(entry.class).is_err() {
-                // The builder has ended, so the small tables stay.
+                // The builder has ended, so the class keeps its small tables.
                 drop(UpgradeGuard(entry));
             }
         }
     }
 
-    /// Seconds since the creation of the cache.
+    /// Returns the number of seconds since the creation of the cache.
     fn age_in_seconds(&self) -> u64 {
         self.started.elapsed().as_secs()
     }
 
-    /// Builds the tables of a tier on all cores, or reads them from their file, even beyond the memory limit. Does
-    /// nothing if the class lacks the tier, or has tables at least as strong.
+    /// Builds the tables of a tier on all cores, or reads the tables from their file. The tables may exceed the memory
+    /// limit. Does nothing if the class has no tables of this tier, or if tables of at least this tier are loaded.
     pub(crate) fn improve(&self, class: GoalClass, tier: Tier) {
         let need = MemoryNeed::of(class, tier).filter(|_| !is_pinned(class));
         self.improve_on(threads(), class, tier, need.map(|need| self.memory.count(need.tables)));
     }
 
-    /// Builds stronger tables on one thread, or reads them from their file, if the class is still loaded and all
-    /// recently used tables fit beside them. Returns true if there are new tables.
+    /// Builds stronger tables on one thread, or reads the tables from their file. Does so only if tables of the class
+    /// are still loaded, and if the memory has room for the new tables and all recently used tables. Returns true if
+    /// there are new tables.
     pub(crate) fn improve_later(&self, class: GoalClass, tier: Tier) -> bool {
         let entry = self.entry(class);
         let _guard = UpgradeGuard(entry);
-        // No other large build runs meanwhile.
+        // The lock excludes another large build at the same time.
         let _building = class.has_large_boards().then(|| self.building.lock());
         let Some(memory) = self.memory_to_improve(entry, tier) else { return false };
         entry.loaded().is_some() && self.improve_on(1, class, tier, memory)
     }
 
-    /// Reserves memory for stronger tables, if there is enough beside all recently used tables; otherwise returns
-    /// `None`. The pinned class needs no reservation, so the result is `Some(None)`. For small boards, the reservation
-    /// does not include the memory of the build itself, which is the memory of the build at start.
+    /// Reserves memory for stronger tables. Returns `None` if the memory has no room beside all recently used tables.
+    /// The pinned class needs no reservation, so its result is `Some(None)`. For small boards, the reservation does not
+    /// include the temporary memory of the build. The service plans that memory for the builds at the start.
     fn memory_to_improve(&self, entry: &ClassEntry, tier: Tier) -> Option<Option<TableReservation>> {
         if is_pinned(entry.class) {
             return Some(None);
@@ -345,7 +350,8 @@ impl PatternCache {
         tables.inspect(|tables| self.load(entry, tables)).is_some()
     }
 
-    /// Reads tables from their file, or builds them and writes the file. Returns `None` if the class lacks the tier.
+    /// Reads tables from their file, or builds the tables and writes the file. Returns `None` if the class has no
+    /// tables of this tier.
     fn read_or_build(
         &self,
         threads: usize,
@@ -386,8 +392,8 @@ impl PatternCache {
         self.entries.iter().find(|entry| entry.class == class).expect("every class has an entry")
     }
 
-    /// Puts tables into the entry of their class, unless the entry has tables at least as strong, and wakes the callers
-    /// that wait.
+    /// Stores tables in the entry of their class, and wakes the waiting callers. Does nothing if the entry has tables
+    /// of at least the same tier.
     fn load(&self, entry: &ClassEntry, tables: &Arc<PatternTables>) {
         let _changing = self.changing.lock();
         if entry.loaded().is_none_or(|loaded| loaded.tier() < tables.tier()) {
@@ -396,9 +402,9 @@ impl PatternCache {
         }
     }
 
-    /// Evicts classes until `bytes` bytes are free, now or once the searches with evicted tables end. Classes that no
-    /// search uses go first, and within each of the two groups the least recently used class. The pinned class stays,
-    /// and so do the classes for which `keep` is true.
+    /// Evicts classes until `bytes` bytes are free, now or as soon as the searches with evicted tables end. First
+    /// evicts classes that no search uses, and then other classes. In both groups, evicts the least recently used class
+    /// first. Never evicts the pinned class, or a class for which `keep` returns true.
     fn evict_for(&self, bytes: u64, keep: impl Fn(&ClassEntry, &Arc<PatternTables>) -> bool) {
         let loaded = |entry: &ClassEntry| entry.loaded.read().as_ref().map(|loaded| loaded.bytes() as u64);
         let all = || self.entries.iter().filter(|entry| !is_pinned(entry.class));
@@ -419,7 +425,7 @@ impl PatternCache {
         }
     }
 
-    /// All loaded tables.
+    /// Returns the loaded tables of all classes.
     pub(crate) fn loaded(&self) -> impl Iterator<Item = Arc<PatternTables>> {
         self.entries.iter().filter_map(ClassEntry::loaded)
     }
@@ -465,7 +471,7 @@ mod tests {
         }
         assert_eq!(sizes.map(|size| is_loaded(&cache, size)), [true, false, true]);
         assert_eq!(cache.used_memory(), bytes[0] + bytes[2]);
-        // Even without memory, the last used class and the pinned one stay.
+        // Even without memory, the last used class and the pinned class stay loaded.
         let cache = PatternCache::new(0, None);
         cache.get(GoalClass::of(size(4, 4), 0));
         sizes.iter().for_each(|size| drop(cache.get(GoalClass::of(*size, 0))));
@@ -487,13 +493,13 @@ mod tests {
         assert_eq!(cache.used_memory(), bytes[0] + bytes[1]);
         drop(used);
         assert_eq!(cache.used_memory(), bytes[1]);
-        // While the tables of a class are in use, stronger tables of another class do not fit, even if the first class
-        // is evicted.
+        // While searches use the tables of the first class, stronger tables of another class do not fit, even if the
+        // first class is evicted.
         assert!(!cache.improve_later(GoalClass::of(size(4, 4), 1), Tier::Standard));
         drop(other);
     }
 
-    /// Two classes of large boards, and memory for one of them while it is built.
+    /// Returns two classes of large boards, and a cache with memory for the build of one of them.
     fn two_classes() -> ([GoalClass; 2], Arc<PatternCache>) {
         let classes = [GoalClass::of(size(2, 9), 0), GoalClass::of(size(2, 9), 1)];
         let needs = classes.map(|class| MemoryNeed::of(class, Tier::Small).unwrap());
@@ -510,7 +516,7 @@ mod tests {
         assert!(cache.is_short_of_memory(second.size, second.goal_blank));
         assert!(is_loaded(&cache, first.size), "tables stay for a while");
         drop(first_ones);
-        // Meanwhile, requests use the first class again and again.
+        // In the meantime, requests use the first class continuously.
         let is_over = Arc::new(AtomicBool::new(false));
         let users = tokio::spawn({
             let (cache, is_over) = (Arc::clone(&cache), Arc::clone(&is_over));
@@ -569,7 +575,7 @@ mod tests {
         let (lock, class) = (directory.join("lock"), GoalClass::of(size(3, 5), 0));
         let disk = DiskCache::new(directory.clone());
         let file = disk.path(class, &Partition::choose(class, Tier::Standard).unwrap());
-        // Nothing can be written under this lock.
+        // `lock` is a directory, so no file can be written.
         std::fs::create_dir_all(&lock).unwrap();
         std::fs::write(&file, "damaged").unwrap();
         let cache = PatternCache::new(u64::MAX, Some(disk));
@@ -580,7 +586,7 @@ mod tests {
         };
         improve_anew();
         assert_eq!(std::fs::read(&file).unwrap(), b"damaged");
-        // A second read would find no file, and write one.
+        // A second read would find no file, and would write a file.
         std::fs::remove_file(&file).unwrap();
         std::fs::remove_dir(&lock).unwrap();
         improve_anew();
@@ -617,7 +623,7 @@ mod tests {
         let little = PatternCache::new(1 << 20, None);
         little.get(GoalClass::of(size(4, 4), 1));
         assert!(!little.improve_later(requests[1], Tier::Standard), "stronger tables exceed the memory");
-        // Recently used tables are not evicted for stronger ones.
+        // Recently used tables are not evicted for stronger tables.
         let bytes = MemoryNeed::of(requests[1], Tier::Standard).unwrap().tables;
         let crowded = PatternCache::new(bytes, None);
         [1, 0].into_iter().for_each(|rows| drop(crowded.get(GoalClass::of(size(4 - 2 * rows, 4 + 4 * rows), 1))));
@@ -641,7 +647,7 @@ mod tests {
         };
         let (changed, ()) = tokio::join!(cache.stronger(Arc::clone(&small)), build);
         assert!(Arc::ptr_eq(&changed, &strong));
-        // Without memory for stronger tables the small ones are returned at once.
+        // If there is no memory for stronger tables, the small tables are returned at once.
         let other = cache.get(GoalClass::of(size(4, 4), 5));
         assert_eq!(requests.try_recv().unwrap(), other.class());
         let (changed, ()) =

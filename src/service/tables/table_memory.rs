@@ -1,4 +1,4 @@
-//! Memory of tables built on first use.
+//! Memory of the tables that are built on first use.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use tokio::sync::futures::Notified;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MemoryNeed {
     pub(crate) tables: u64,
-    /// Temporary memory of each building thread.
+    /// Temporary memory of each thread that builds the tables.
     pub(crate) to_build: u64,
 }
 
@@ -26,8 +26,8 @@ impl MemoryNeed {
     }
 }
 
-/// Shrinks a reservation to the size of the tables, and ties it to them, so that the memory is released when their last
-/// search ends.
+/// Shrinks a reservation to the size of the tables, and attaches the reservation to the tables. So the memory is
+/// released when the last search with the tables ends.
 pub(crate) fn within(memory: Option<TableReservation>, tables: PatternTables) -> Arc<PatternTables> {
     Arc::new(match memory {
         Some(mut memory) => {
@@ -38,7 +38,8 @@ pub(crate) fn within(memory: Option<TableReservation>, tables: PatternTables) ->
     })
 }
 
-/// Counts the memory of tables from the start of their build until their last search ends, also after eviction.
+/// Counts the memory of tables from the start of the build until the last search with the tables ends, even after
+/// eviction.
 #[derive(Debug)]
 pub(crate) struct TableMemory {
     capacity: u64,
@@ -46,7 +47,7 @@ pub(crate) struct TableMemory {
     freed: Notify,
 }
 
-/// Memory reserved for some tables. Dropping the reservation releases the memory.
+/// Memory that is reserved for tables. Dropping the reservation releases the memory.
 #[derive(Debug)]
 pub(crate) struct TableReservation {
     memory: Arc<TableMemory>,
@@ -63,17 +64,17 @@ impl TableMemory {
         self.capacity
     }
 
-    /// Bytes in use.
+    /// Returns the number of bytes in use.
     pub(crate) fn used(&self) -> u64 {
         *self.used.lock()
     }
 
-    /// Bytes that may still be reserved.
+    /// Returns the number of bytes that may still be reserved.
     pub(crate) fn free(&self) -> u64 {
         self.capacity.saturating_sub(self.used())
     }
 
-    /// Reserves memory if it is available.
+    /// Reserves memory. Returns `None` if the memory is not available.
     pub(crate) fn reserve(self: &Arc<Self>, bytes: u64) -> Option<TableReservation> {
         let mut used = self.used.lock();
         (bytes <= self.capacity.saturating_sub(*used)).then(|| {
@@ -82,7 +83,7 @@ impl TableMemory {
         })
     }
 
-    /// Reserves memory, even beyond the limit.
+    /// Reserves memory. The reservation may exceed the limit.
     pub(crate) fn count(self: &Arc<Self>, bytes: u64) -> TableReservation {
         *self.used.lock() += bytes;
         TableReservation { memory: Arc::clone(self), bytes }

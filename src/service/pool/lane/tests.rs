@@ -10,7 +10,7 @@ use super::*;
 use crate::service::metrics::BoardCounts;
 use crate::service::settings::{BulkSettings, SearchMemory, ServiceSettings};
 
-/// Bulk work whose slices run a function of the test.
+/// Bulk work whose slices call a function of the test.
 struct TestWork {
     slice: TestSlice,
     aborted: Mutex<Vec<ServiceError>>,
@@ -39,13 +39,13 @@ impl BulkWork for TestWork {
     }
 }
 
-/// A channel between slices and the test. The ends are in mutexes, because slices run on several threads.
+/// Creates a channel between slices and the test. Both ends are in mutexes, because slices run on several threads.
 fn channel<T>() -> (Mutex<mpsc::Sender<T>>, Mutex<mpsc::Receiver<T>>) {
     let (sender, receiver) = mpsc::channel();
     (Mutex::new(sender), Mutex::new(receiver))
 }
 
-/// Work that announces each slice and polls until it is cancelled.
+/// Creates work that announces each slice, and then polls until the work is cancelled.
 fn endless() -> (Arc<TestWork>, Mutex<mpsc::Receiver<()>>) {
     let (begun, begins) = channel();
     let work = TestWork::new(move |context: &SliceContext<'_>| {
@@ -58,7 +58,7 @@ fn endless() -> (Arc<TestWork>, Mutex<mpsc::Receiver<()>>) {
     (work, begins)
 }
 
-/// Waits until nothing runs. The test hangs if something goes on.
+/// Waits until nothing runs. The test hangs if a job or slice does not end.
 async fn until_idle(pool: &Pool) {
     while pool.load() != Load::default() || pool.bulk_load().slices > 0 {
         tokio::task::yield_now().await;
@@ -73,7 +73,7 @@ async fn jobs_do_not_wait_for_the_end_of_a_slice() {
     begins.lock().recv().unwrap();
     assert_eq!(pool.load(), Load { busy: 1, bulk: 1, reserved: 1 << 20, ..Load::default() });
     for _ in 0..5 {
-        // The slice has the only worker, and has not ended. The slice yields the worker, or the test hangs.
+        // The slice has the only worker, and has not ended. The slice must yield the worker. Otherwise the test hangs.
         assert!(pool.run_work(Duration::from_secs(3600), 0, |_| ()).await.is_ok());
         assert!(pool.submit(easy()).await.unwrap().report.is_optimal());
     }
@@ -98,7 +98,7 @@ fn two_works_take_turns() {
     };
     let (first, second) = (work('a'), work('b'));
     let first = TestWork::new(move |_: &SliceContext<'_>| {
-        // The first slice lasts until the other work is registered.
+        // The first slice lasts until the second work is registered.
         begun.lock().send(()).unwrap();
         let _ = goes.lock().recv();
         first()
@@ -119,7 +119,7 @@ fn a_wake_during_a_slice_that_finds_nothing_is_not_lost() {
     let (begun, begins) = channel();
     let (go, goes) = channel();
     let work = TestWork::new(move |_: &SliceContext<'_>| {
-        // The slice has found nothing, but has not returned yet.
+        // The slice has found nothing to do, but has not returned yet.
         begun.lock().send(()).unwrap();
         goes.lock().recv().unwrap()
     });
@@ -129,7 +129,7 @@ fn a_wake_during_a_slice_that_finds_nothing_is_not_lost() {
         handle.wake();
         go.lock().send(SliceEnd::Idle).unwrap();
     }
-    // The last wake starts another slice, or the test hangs.
+    // The last wake-up must start another slice. Otherwise the test hangs.
     begins.lock().recv().unwrap();
     go.lock().send(SliceEnd::Idle).unwrap();
     while pool.bulk_load().slices > 0 {
@@ -180,7 +180,7 @@ fn an_idle_slice_does_not_hide_what_another_one_found() {
     state.wake(number);
     state.wake(number);
     assert_eq!(state.rotation, [number], "it has one place");
-    // Slices of a work that is over change nothing.
+    // A slice of a work that has ended changes nothing.
     let (_, turn) = state.take_turn().unwrap();
     state.end_turn(number, SliceEnd::Done, turn.wakes);
     for end in [SliceEnd::More, SliceEnd::Idle, SliceEnd::Done] {
@@ -233,7 +233,7 @@ fn a_panic_ends_one_work() {
     let unlucky = TestWork::new(move |context: &SliceContext<'_>| {
         begun.lock().send(()).unwrap();
         assert!(count.fetch_add(1, Ordering::Relaxed) == 0, "as the test requires");
-        // The first slice runs until the second one has panicked.
+        // The first slice runs until the second slice has panicked.
         while !context.is_cancelled() {
             context.pause();
         }
@@ -293,7 +293,7 @@ async fn jobs_and_slices_together_never_run_on_more_threads_than_workers() {
         let run = run.clone();
         move |context: &SliceContext<'_>| {
             while !context.is_cancelled() && !context.is_spent() {
-                // A cancelled slice may go on without a worker.
+                // A cancelled slice may continue without a worker.
                 assert!(run() < 2 || context.is_cancelled());
                 context.pause();
             }
@@ -388,7 +388,7 @@ fn the_threads_end_with_the_lane() {
     let shared = Arc::downgrade(&lane.0);
     drop(lane);
     drop(handle);
-    // Each thread holds a reference; the test hangs if one stays.
+    // Each thread holds a reference. The test hangs if a thread does not end.
     while shared.strong_count() > 0 {
         std::thread::yield_now();
     }

@@ -1,4 +1,4 @@
-//! Fair scheduling of jobs: the job that has run for the least time goes first.
+//! Fair scheduling of jobs. The next job is the job that has run for the least time.
 
 mod state;
 #[cfg(test)]
@@ -19,61 +19,63 @@ pub(crate) use state::{Arrival, Trial};
 
 /// Assigns workers and memory to jobs.
 ///
-/// At most one job for each worker runs at a time. The *level* of a job is a number that rises with the running time of
-/// the job, by one for each power of ten. Jobs of a lower level go first, and older jobs within a level. So short
-/// searches finish soon, however many long ones there are (multilevel feedback queue: Corbató, Merwin Daggett & Daley
-/// 1962). A running job yields to jobs of a lower level after a minimum time slice. From time to time the oldest job
-/// goes first, so that no job starves.
+/// At most one job per worker runs at a time. The *level* of a job is a number that rises with the running time of the
+/// job, by one for each power of ten. Jobs of a lower level run first. Within a level, older jobs run first. So short
+/// searches finish soon, whatever the number of long searches (multilevel feedback queue: Corbató, Merwin Daggett &
+/// Daley 1962). A running job yields to jobs of a lower level after a minimum time slice. At times the oldest job runs
+/// next, so that no job starves.
 ///
-/// A started job keeps its memory until it ends, so the most memory that the job may need is reserved before the start.
-/// A part of the memory is for light jobs only, and another for light and small jobs only. So light and small jobs
-/// overtake larger ones that wait for memory.
+/// A started job keeps its memory until the job ends. So the scheduler reserves the largest memory that the job may
+/// need before the job starts. One part of the memory is only for light jobs, and another part is only for light and
+/// small jobs. So light and small jobs overtake larger jobs that wait for memory.
 ///
-/// A started job also keeps its thread, so a job starts only if a thread is idle. The number of threads, which
-/// [`add_thread`](Self::add_thread) raises, therefore limits the number of paused jobs. The first 50 ms of a job are
-/// its *trial*. If too many long jobs hold a thread by then, the job is stopped, and starts again from the beginning
-/// when one of them ends (task assignment by guessing size: Harchol-Balter 2002). So a short job waits only for the
-/// trials before it, never for a long job. A long job may wait, and loses little more than 50 ms of work.
+/// A started job also keeps its thread, so a job starts only if a thread is idle. Therefore the number of threads
+/// limits the number of paused jobs; [`add_thread`](Self::add_thread) adds a thread. The first 50 ms of a job are the
+/// *trial* of the job. If too many long jobs hold a thread at the end of the trial, the scheduler stops the job. The
+/// job starts again from the beginning when one of the long jobs ends (task assignment by guessing size: Harchol-Balter
+/// 2002). So a short job waits only for trials, never for a long job. A long job may wait, and loses little more than
+/// 50 ms of work.
 ///
-/// A slice of bulk work has the highest level, so it goes last. A slice waits for a worker like a paused job. A slice
-/// yields to every job, and to the helpers of searches, at its next poll, without a minimum time slice (docs/adr/0011).
+/// A slice of bulk work has the highest level, so slices run last. A slice waits for a worker like a paused job. At its
+/// next poll, a slice yields to every job and to the helpers of searches, without a minimum time slice (docs/adr/0011).
 #[derive(Debug)]
 pub(crate) struct Scheduler {
     workers: usize,
     memory: SearchMemory,
     state: Mutex<PoolState>,
-    /// The lowest level that waits for a worker, as an atomic to read without the lock: the level of a job that could
-    /// run now, [`HELP`] while searches ask for help, or [`NO_LEVEL`].
+    /// The lowest level that waits for a worker, as an atomic that is read without the lock. The value is the level of
+    /// a job that could run now, [`HELP`] while searches ask for help, or [`NO_LEVEL`].
     waiting: AtomicU8,
 }
 
 /// Workers and memory in use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Load {
-    /// Number of busy workers: of jobs, of their helpers and of bulk work.
+    /// Number of busy workers. Workers of jobs, of helpers and of bulk work count.
     pub busy: usize,
-    /// Number of workers that bulk work has.
+    /// Number of busy workers that run bulk work.
     pub bulk: usize,
-    /// Number of jobs without a worker, started or not.
+    /// Number of jobs without a worker. The jobs may have started or not.
     pub waiting: usize,
     /// Number of jobs that have started and not ended.
     pub begun: usize,
-    /// Memory reserved by started jobs, in bytes. The load of the pool also counts the memory of slices of bulk work.
+    /// Memory that started jobs have reserved, in bytes. [`Pool::load`](super::Pool::load) adds the memory of slices of
+    /// bulk work.
     pub reserved: u64,
 }
 
-/// The state of the scheduler. Each queued job holds the sender of its permit, and starts when the permit is sent.
+/// The state of the scheduler. A queued job starts when the scheduler sends a permit through the job's sender.
 type PoolState = SchedulerState<oneshot::Sender<RunPermit>>;
 
 impl Scheduler {
-    /// Creates a scheduler without threads. No job starts before a thread is added.
+    /// Creates a scheduler without threads. No job starts until a thread is added.
     pub(crate) fn new(workers: usize, memory: SearchMemory) -> Arc<Self> {
         let state = SchedulerState::new(workers, memory);
         Arc::new(Self { workers, memory, state: Mutex::new(state), waiting: AtomicU8::new(NO_LEVEL) })
     }
 
-    /// Blocks until a slice of bulk work gets a worker, and returns its permit; `None` if `is_over` is true first. The
-    /// call checks `is_over` at its start and at each [`wake_slices`](Self::wake_slices).
+    /// Blocks until a slice of bulk work has a worker, and returns the permit of the slice. Returns `None` if `is_over`
+    /// returns true first. This function calls `is_over` at its start and at each [`wake_slices`](Self::wake_slices).
     pub(crate) fn slice_permit(self: &Arc<Self>, is_over: &dyn Fn() -> bool) -> Option<RunPermit> {
         let number = self.state.lock().next_number();
         let time_left = || if is_over() { Duration::ZERO } else { Duration::MAX };
@@ -81,12 +83,12 @@ impl Scheduler {
         has_worker.then(|| RunPermit::new(self, number, 0, None, true))
     }
 
-    /// Wakes every waiting slice of bulk work so that it checks again whether it is over.
+    /// Wakes every waiting slice of bulk work, so that the slice checks again whether it must end.
     pub(crate) fn wake_slices(&self) {
         self.state.lock().wake_slices();
     }
 
-    /// Queues a job for a worker, a thread and memory. At most [`SearchMemory::shared`] bytes are reserved.
+    /// Queues a job for a worker, a thread and memory. The reservation is at most [`SearchMemory::shared`] bytes.
     pub(crate) fn enqueue(self: &Arc<Self>, need: Need, arrival: Arrival, cancellation: Cancellation) -> Turn {
         let bytes = need.bytes.min(self.memory.shared);
         let class = if need.is_light { 0 } else { 1 + usize::from(bytes > self.memory.small) };
@@ -95,7 +97,7 @@ impl Scheduler {
         Turn { queued: DequeueOnDrop { scheduler: Arc::clone(self), number }, started, cancellation }
     }
 
-    /// Workers and memory in use.
+    /// Returns the workers and the memory in use.
     pub(crate) fn load(&self) -> Load {
         let state = self.state.lock();
         Load {
@@ -107,7 +109,7 @@ impl Scheduler {
         }
     }
 
-    /// Sets the maximum number of threads, idle or not.
+    /// Sets the maximum number of threads. Idle threads and threads of jobs count.
     pub(crate) fn set_max_threads(self: &Arc<Self>, max: usize) {
         self.change(|state| state.max_threads = max);
     }
@@ -117,7 +119,7 @@ impl Scheduler {
         self.change(|state| state.idle_threads += 1);
     }
 
-    /// Removes an idle thread that no job could use now. Returns true if there was one.
+    /// Removes an idle thread that no job could use now. Returns true if a thread was removed.
     pub(crate) fn remove_spare_thread(self: &Arc<Self>) -> bool {
         self.change(|state| {
             let is_spare = state.idle_threads > 0 && !state.wants_thread();
@@ -126,39 +128,40 @@ impl Scheduler {
         })
     }
 
-    /// True if jobs could use another thread and none is idle.
+    /// Returns true if jobs could use another thread and no thread is idle.
     pub(crate) fn lacks_thread(&self) -> bool {
         let state = self.state.lock();
         state.idle_threads == 0 && state.wants_thread()
     }
 
-    /// True if another job may keep its thread after its trial.
+    /// Returns true if another job may keep its thread after its trial.
     #[cfg(test)]
     pub(crate) fn has_room_for_long_job(&self) -> bool {
         self.state.lock().has_room_for_long_job()
     }
 
-    /// Number of jobs that wait to start again.
+    /// Returns the number of jobs that wait to start again.
     #[cfg(test)]
     pub(crate) fn restarts(&self) -> usize {
         self.state.lock().restarts()
     }
 
-    /// Wakes every paused job and slice so that it checks its deadline and cancel flags again.
+    /// Wakes every paused job and slice, so that each checks its deadline and its cancel flags again.
     pub(crate) fn wake_all(&self) {
         self.state.lock().paused.values().for_each(|job| job.thread.unpark());
     }
 
-    /// Wakes the job of this number, if it is paused, so that it checks its deadline and cancel flags again.
+    /// Wakes the job with this number, if the job is paused. The job then checks its deadline and its cancel flags
+    /// again.
     pub(crate) fn wake(&self, number: u64) {
         let state = self.state.lock();
         let job = state.paused.iter().find(|((_, paused), _)| *paused == number);
         job.into_iter().for_each(|(_, job)| job.thread.unpark());
     }
 
-    /// Borrows an idle worker for a helper; `None` if no worker is idle, or if a waiting job could use one. If no
-    /// worker is idle but slices of bulk work have some, the slices are asked to yield them, so that a later call gets
-    /// one.
+    /// Borrows an idle worker for a helper. Returns `None` if no worker is idle, or if a waiting job could use the
+    /// worker. If no worker is idle but slices of bulk work have workers, this function asks the slices to yield, so
+    /// that a later call gets a worker.
     fn borrow_worker(self: &Arc<Self>) -> Option<BorrowedWorker> {
         let mut state = self.state.lock();
         if state.lowest_level() != NO_LEVEL {
@@ -175,7 +178,7 @@ impl Scheduler {
         Some(BorrowedWorker(Arc::clone(self)))
     }
 
-    /// Counts a job as long, and returns true, if the job may keep its thread after its trial. A stopped job that could
+    /// Returns true if a job may keep its thread after its trial, and counts the job as long. A stopped job that could
     /// start again takes precedence.
     fn try_keep_thread(self: &Arc<Self>) -> bool {
         let mut state = self.state.lock();
@@ -183,7 +186,7 @@ impl Scheduler {
         state.long += usize::from(may_keep);
         may_keep
     }
-    /// Changes the state, then assigns free workers to waiting jobs and slices. Returns the result of `change`.
+    /// Changes the state, and then assigns free workers to waiting jobs and slices. Returns the result of `change`.
     fn change<T>(self: &Arc<Self>, change: impl FnOnce(&mut PoolState) -> T) -> T {
         let mut state = self.state.lock();
         let changed = change(&mut state);
@@ -201,12 +204,12 @@ impl Scheduler {
         let help = if state.help_left().is_some() { HELP } else { NO_LEVEL };
         self.waiting.store(state.lowest_level().min(help), Ordering::Relaxed);
         drop(state);
-        // Dropping a permit changes the state again, so the lock is released first.
+        // Dropping a permit changes the state again, so the lock is released before.
         drop(undelivered);
         changed
     }
 
-    /// Starts a queued job by sending its permit. Returns the permit if the job's future was dropped meanwhile.
+    /// Starts a queued job by sending its permit. If the future of the job was dropped meanwhile, returns the permit.
     fn begin(self: &Arc<Self>, state: &mut PoolState, number: u64) -> Option<RunPermit> {
         let QueuedJob { bytes, arrival, start } = state.dequeue(number)?;
         let trial = if let Arrival::Restart(trial) = arrival { Some(trial) } else { None };
@@ -217,8 +220,9 @@ impl Scheduler {
         start.send(RunPermit::new(self, number, bytes, trial, false)).err()
     }
 
-    /// Releases the worker, if `has_worker`, and blocks until the job or slice gets one. Returns false, without a
-    /// worker, if no time is left first. `key` is the level and the number of the job or slice.
+    /// Releases the worker if `has_worker` is true, and blocks until the job or slice gets a worker. Returns false if
+    /// `time_left` returns zero first; the job or slice then has no worker. `key` is the level and the number of the
+    /// job or slice.
     fn wait_for_worker(self: &Arc<Self>, key: (u8, u64), has_worker: bool, time_left: &dyn Fn() -> Duration) -> bool {
         const HOUR: Duration = Duration::from_secs(3600);
         let job = Arc::new(PausedJob { is_resumed: AtomicBool::new(false), thread: std::thread::current() });
@@ -232,12 +236,12 @@ impl Scheduler {
         while !job.is_resumed.load(Ordering::Acquire) {
             let left = time_left();
             if left.is_zero() {
-                // A job that was resumed meanwhile is no longer in the map, and has a worker.
+                // If the job was resumed meanwhile, the job is no longer in the map, and has a worker.
                 return self.change(|state| state.paused.remove(&key)).is_none();
             }
             std::thread::park_timeout(left.min(help.unwrap_or(HOUR)));
             if key.0 == BULK {
-                // The change resumes slices once the time for helpers is over.
+                // `change` resumes waiting slices once the time for helpers is over.
                 help = self.change(|state| state.help_left());
             }
         }
@@ -245,7 +249,7 @@ impl Scheduler {
     }
 }
 
-/// Memory and class of a job.
+/// The memory that a job needs, and the class of the job.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Need {
     pub(crate) bytes: u64,
@@ -254,26 +258,26 @@ pub(crate) struct Need {
 }
 
 impl Need {
-    /// Need of a job that stores nothing.
+    /// The need of a job that stores nothing.
     pub(crate) const NONE: Self = Self { bytes: 0, is_light: true };
 }
 
-/// Conditions that end a job, waiting or running: its deadline, and its cancel flags.
+/// Conditions that end a waiting or running job: the deadline and the cancel flags.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Cancellation {
-    /// End of the job's time; `None` if the time is unlimited.
+    /// End of the job's time; `None` if the job's time is unlimited.
     pub(crate) deadline: Option<Instant>,
-    /// Cancel flags of the job and of the pool, in this order.
+    /// Cancel flag of the job, and cancel flag of the pool.
     pub(crate) flags: [Arc<AtomicBool>; 2],
 }
 
 impl Cancellation {
-    /// True if a cancel flag is raised.
+    /// Returns true if a cancel flag is set.
     pub(crate) fn is_raised(&self) -> bool {
         self.flags.iter().any(|flag| flag.load(Ordering::Relaxed))
     }
 
-    /// Time until the deadline: zero once a flag is raised, and the maximum without a deadline.
+    /// Returns the time until the deadline. Returns zero once a flag is set, and the maximum without a deadline.
     fn time_left(&self) -> Duration {
         if self.is_raised() {
             return Duration::ZERO;
@@ -282,7 +286,7 @@ impl Cancellation {
     }
 }
 
-/// A queued job's wait for its permit. Dropping the wait removes the job from the queue.
+/// The wait of a queued job for its permit. Dropping the value removes the job from the queue.
 pub(crate) struct Turn {
     queued: DequeueOnDrop,
     started: oneshot::Receiver<RunPermit>,
@@ -300,7 +304,7 @@ impl Turn {
     }
 }
 
-/// Removes a queued job when dropped.
+/// Guard that removes a queued job from the queue.
 struct DequeueOnDrop {
     scheduler: Arc<Scheduler>,
     number: u64,
@@ -313,31 +317,31 @@ impl Drop for DequeueOnDrop {
     }
 }
 
-/// Permission of a job or slice to run. The permit holds a worker, except during pauses. The permit of a job also holds
-/// memory and a thread.
+/// Permission of a job or slice to run. The permit holds a worker, except while the job or slice is paused. The permit
+/// of a job also holds memory and a thread.
 #[derive(Debug)]
 pub(crate) struct RunPermit {
     scheduler: Arc<Scheduler>,
     number: u64,
     bytes: u64,
-    /// True for a slice of bulk work, which holds neither memory nor a thread of the jobs.
+    /// True for a slice of bulk work. The permit of a slice holds no memory and none of the pool's job threads.
     is_slice: bool,
     pub(crate) cancellation: Cancellation,
     /// True once the job may keep its thread after its trial.
     is_long: AtomicBool,
     /// True once the job must stop after its trial.
     is_stopped: AtomicBool,
-    /// Number of polls in the trial at which no job waited.
+    /// Number of polls in the trial that found no waiting job.
     polls: AtomicU32,
     clock: Mutex<RunClock>,
 }
 
-/// Running and paused time of a started job or slice.
+/// Running time and paused time of a started job or slice.
 #[derive(Clone, Copy, Debug)]
 struct RunClock {
-    /// Start of the current time slice; `None` without a worker.
+    /// Start of the current time slice; `None` while there is no worker.
     since: Option<Instant>,
-    /// Running time before the current time slice, including the trial.
+    /// Running time before the current time slice. The trial is included.
     worked: Duration,
     paused: Duration,
 }
@@ -358,41 +362,42 @@ impl RunPermit {
         }
     }
 
-    /// Number of the job, for [`Scheduler::wake`].
+    /// Returns the number of the job or slice. [`Scheduler::wake`] takes this number.
     pub(crate) fn number(&self) -> u64 {
         self.number
     }
 
-    /// True once the job may keep its thread after its trial. For a job that starts again, this is true from the start.
+    /// Returns true once the job may keep its thread after its trial. For a job that starts again, the result is true
+    /// from the start.
     pub(crate) fn is_long(&self) -> bool {
         self.is_long.load(Ordering::Relaxed)
     }
 
-    /// The flag that stops the job after its trial.
+    /// Returns the flag that stops the job after its trial.
     pub(crate) fn stop_flag(&self) -> &AtomicBool {
         &self.is_stopped
     }
 
-    /// The trial of the job, if the job was stopped after it; otherwise `None`.
+    /// Returns the trial of the job, if the job was stopped after its trial; otherwise `None`.
     pub(crate) fn trial(&self) -> Option<Trial> {
         let is_stopped = self.is_stopped.load(Ordering::Relaxed);
         is_stopped.then(|| Trial { number: self.number, worked: self.times().0 })
     }
 
-    /// Running time including the trial, and paused time since the start.
+    /// Returns the running time, which includes the trial, and the paused time since the start.
     pub(crate) fn times(&self) -> (Duration, Duration) {
         let RunClock { since, worked, paused } = *self.clock.lock();
         (worked + since.map_or(Duration::ZERO, |since| since.elapsed()), paused)
     }
 
-    /// True at every 16th poll. Polls are some hundred microseconds apart, and reading the clock costs as much as a
+    /// Returns true at every 16th poll. Polls are some hundred microseconds apart. Reading the clock costs as much as a
     /// poll.
     fn looks_at_clock(&self) -> bool {
         const POLLS_PER_LOOK: u32 = 16;
         self.polls.fetch_add(1, Ordering::Relaxed).is_multiple_of(POLLS_PER_LOOK)
     }
 
-    /// Returns true if the job may keep its thread after its trial. Otherwise raises the stop flag and returns false.
+    /// Returns true if the job may keep its thread after its trial. Otherwise sets the stop flag, and returns false.
     fn may_continue(&self) -> bool {
         if self.is_long.load(Ordering::Relaxed) {
             return true;
@@ -403,12 +408,13 @@ impl RunPermit {
         is_long
     }
 
-    /// True if a job or a helper needs the worker of a slice. Costs one atomic load.
+    /// Returns true if a job or a helper needs the worker of a slice. A call costs one atomic load.
     pub(crate) fn must_yield(&self) -> bool {
         self.scheduler.waiting.load(Ordering::Relaxed) < BULK
     }
 
-    /// Runs a closure without the worker of a slice, then blocks until the slice has a worker again, or is cancelled.
+    /// Releases the worker of a slice, and runs a closure. Then blocks until the slice has a worker again, or until the
+    /// slice is cancelled.
     pub(crate) fn without_worker<T>(&self, run: impl FnOnce() -> T) -> T {
         let begun = Instant::now();
         if !self.clock.lock().stop() {
@@ -420,7 +426,7 @@ impl RunPermit {
         done
     }
 
-    /// Releases the worker, if the job or slice has one, and blocks until it has one again, or is cancelled.
+    /// Releases the worker, if there is one, and blocks until the job or slice has a worker again, or is cancelled.
     fn yield_worker(&self, clock: &mut RunClock, level: u8) {
         let begun = Instant::now();
         if clock.stop() {
@@ -428,8 +434,8 @@ impl RunPermit {
         }
     }
 
-    /// Blocks until the job or slice has a worker again, or is cancelled and has none. The time since `begun` counts as
-    /// paused.
+    /// Blocks until the job or slice has a worker again, or is cancelled and has no worker. The time since `begun`
+    /// counts as paused time.
     fn wait_for_worker(&self, clock: &mut RunClock, begun: Instant, level: u8, has_worker: bool) {
         let time_left = || self.cancellation.time_left();
         let is_resumed = self.scheduler.wait_for_worker((level, self.number), has_worker, &time_left);
@@ -439,7 +445,7 @@ impl RunPermit {
 }
 
 impl RunClock {
-    /// Ends the current time slice. Returns false if there is none.
+    /// Ends the current time slice. Returns false if there is no time slice.
     fn stop(&mut self) -> bool {
         let since = self.since.take();
         self.worked += since.map_or(Duration::ZERO, |since| since.elapsed());
@@ -484,8 +490,8 @@ impl Helpers for RunPermit {
         });
     }
 
-    /// Yields the worker to a waiting job of a lower level; a slice also yields to helpers. After its trial, a job is
-    /// stopped if it may not keep its thread.
+    /// Yields the worker to a waiting job of a lower level. A slice also yields to helpers. Stops a job after its
+    /// trial, if the job may not keep its thread.
     fn pause(&self) {
         let waiting = self.scheduler.waiting.load(Ordering::Relaxed);
         if self.is_slice {
@@ -508,7 +514,7 @@ impl Helpers for RunPermit {
     }
 }
 
-/// A worker borrowed by a helper of a search. Dropping returns the worker.
+/// A worker that a helper of a search has borrowed. Dropping the value returns the worker.
 struct BorrowedWorker(Arc<Scheduler>);
 
 impl Drop for BorrowedWorker {

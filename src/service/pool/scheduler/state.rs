@@ -1,4 +1,4 @@
-//! Waiting jobs, free capacity, and the order in which jobs run.
+//! The waiting jobs, the free capacity, and the order in which jobs run.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 
 use crate::service::settings::SearchMemory;
 
-/// Jobs without a thread, by number, for each class: 0 is light, 1 small and 2 large.
+/// Jobs without a thread, by number. Each class has its own map: class 0 is light, class 1 is small, and class 2 is
+/// large.
 type Queue<S> = [BTreeMap<u64, QueuedJob<S>>; 3];
 
 /// Waiting jobs and free capacity. `S` is the handle that starts a queued job.
@@ -19,31 +20,31 @@ pub(crate) struct SchedulerState<S> {
     workers: usize,
     /// Memory that no started job has reserved, in bytes.
     pub(crate) memory: u64,
-    /// Memory in bytes that stays free for lighter classes, for each class: light, small and large. A job starts only if
-    /// the reserve of its class stays free.
+    /// Memory in bytes that each class must leave free for lighter classes. The classes are light, small and large, in
+    /// this order. A job starts only if the reserve of its class stays free.
     reserves: [u64; 3],
-    /// Number of threads without a started job.
+    /// Number of threads that have no started job.
     pub(crate) idle_threads: usize,
-    /// Maximum number of threads, idle or not.
+    /// Maximum number of threads. Idle threads and threads of jobs count.
     pub(crate) max_threads: usize,
     /// Number of jobs that have started and not ended.
     pub(crate) begun: usize,
     /// Number of started jobs that may keep their thread after their trial.
     pub(crate) long: usize,
-    /// Number of the newest job or slice; 0 before the first.
+    /// Number of the newest job or slice; 0 before the first job or slice.
     arrivals: u64,
-    /// Jobs that wait for their first start, or to report after their time ran out.
+    /// Jobs that wait for their first start, and jobs whose time ran out and that wait to report.
     queued: Queue<S>,
-    /// Jobs stopped after their trial, waiting to start again.
+    /// Jobs that were stopped after their trial and wait to start again.
     restarts: Queue<S>,
-    /// Started jobs and slices of bulk work that wait for a worker, by level and number.
+    /// Started jobs, and slices of bulk work, that wait for a worker, by level and number.
     pub(crate) paused: BTreeMap<(u8, u64), Arc<PausedJob>>,
-    /// Number of starts and resumptions of jobs since the oldest stopped or paused job last went first.
+    /// Number of starts and resumptions of jobs since the oldest stopped or paused job last ran next.
     since_oldest: u32,
     /// Number of slices of bulk work that have a worker.
     pub(crate) busy_slices: usize,
-    /// End of the time in which slices of bulk work leave free workers to the helpers of searches; `None` before the
-    /// first request for help.
+    /// Time until which slices of bulk work leave free workers to the helpers of searches; `None` before the first
+    /// request for help.
     help_until: Option<Instant>,
 }
 
@@ -55,7 +56,7 @@ pub(crate) struct QueuedJob<S> {
     pub(crate) start: S,
 }
 
-/// The first run of a job. The run was stopped, because no thread was left for another long job.
+/// The first run of a job that was stopped because no thread was left for another long job.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Trial {
     pub(crate) number: u64,
@@ -67,21 +68,22 @@ pub(crate) struct Trial {
 pub(crate) enum Arrival {
     /// A new job.
     New,
-    /// A job that starts again after its trial. The job waits for a thread that it may keep until it ends.
+    /// A job that starts again after its trial. The job waits for a thread that the job may keep until it ends.
     Restart(Trial),
-    /// A job whose time ran out after its trial, and that only reports its result. The job keeps its number, so it goes
+    /// A job whose time ran out after its trial. The job only reports its result. The job keeps its number, so it runs
     /// before newer jobs of its class.
     Report(Trial),
 }
 
-/// A job or slice that waits for a worker, and its parked thread.
+/// A job or slice that waits for a worker, with its parked thread.
 #[derive(Debug)]
 pub(crate) struct PausedJob {
     pub(crate) is_resumed: AtomicBool,
     pub(crate) thread: Thread,
 }
 
-/// The job or slice to run next, by its number. A paused one also has a level, before its number.
+/// The job or slice to run next. The value has the number of the job or slice. If the job or slice is paused, the value
+/// has the level before the number.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NextJob {
     Queued(u64),
@@ -89,21 +91,21 @@ pub(crate) enum NextJob {
     Paused((u8, u64)),
 }
 
-/// The result of [`SchedulerState::lowest_level`] if no waiting job could run: higher than every level.
+/// Result of [`SchedulerState::lowest_level`] if no waiting job could run. The value is greater than every level.
 pub(crate) const NO_LEVEL: u8 = u8::MAX;
-/// The level of slices of bulk work: the highest, so that slices go last.
+/// Level of slices of bulk work. This level is the highest, so slices run last.
 pub(crate) const BULK: u8 = 6;
-/// The level of the helpers of searches. Helpers go after all jobs and before bulk work.
+/// Level of the helpers of searches. Helpers run after all jobs and before bulk work.
 pub(crate) const HELP: u8 = 5;
-/// Minimum time slice of a job. A job that has run for less time is at level 0.
+/// Minimum time slice of a job. A job with a shorter running time is at level 0.
 pub(crate) const MIN_SLICE: Duration = Duration::from_millis(5);
-/// The level at which the trial of a job ends, after 50 ms.
+/// Level at which the trial of a job ends: the job has run for 50 ms.
 pub(crate) const LONG: u8 = 2;
 /// Number of starts and resumptions of jobs after which the oldest stopped or paused job runs next.
 pub(crate) const OLDEST_FIRST: u32 = 8;
 
 /// Returns the level of a job with this running time: 0 below 5 ms, 1 below 50 ms, 2 below 0.5 s, 3 below 5 s, and 4
-/// from there on. Lower levels go first.
+/// for longer times. Jobs of a lower level run first.
 pub(crate) fn level(worked: Duration) -> u8 {
     let slices = worked.as_micros() / MIN_SLICE.as_micros();
     slices.checked_ilog10().map_or(0, |powers| powers.min(3) as u8 + 1)
@@ -130,7 +132,7 @@ impl<S> SchedulerState<S> {
         }
     }
 
-    /// Returns the number of a new job or slice. Numbers rise from 1.
+    /// Returns the number for a new job or slice. The numbers rise from 1.
     pub(crate) fn next_number(&mut self) -> u64 {
         self.arrivals += 1;
         self.arrivals
@@ -145,14 +147,15 @@ impl<S> SchedulerState<S> {
     /// Asks slices of bulk work to leave free workers to helpers for [`MIN_SLICE`] from now.
     pub(crate) fn ask_for_help(&mut self) {
         if self.help_left().is_none() {
-            // A waiting slice is parked for up to an hour. Once woken, it parks only until the time for helpers ends.
+            // A waiting slice is parked for up to an hour. After the wake-up, the slice parks only until the time for
+            // helpers ends.
             self.wake_slices();
         }
         self.help_until = Some(Instant::now() + MIN_SLICE);
     }
 
-    /// Returns the time for which slices still leave free workers to helpers; `None` if it is over, or if no search has
-    /// asked for help.
+    /// Returns the remaining time for which slices leave free workers to helpers. Returns `None` if the time is over,
+    /// or if no search has asked for help.
     pub(crate) fn help_left(&self) -> Option<Duration> {
         let left = self.help_until?.saturating_duration_since(Instant::now());
         (!left.is_zero()).then_some(left)
@@ -163,7 +166,8 @@ impl<S> SchedulerState<S> {
         self.paused.range((BULK, 0)..).for_each(|(_, slice)| slice.thread.unpark());
     }
 
-    /// Queues a job, and returns the number of the job. `class` is 0 for a light, 1 for a small and 2 for a large job.
+    /// Queues a job, and returns the number of the job. `class` is 0 for a light job, 1 for a small job, and 2 for a
+    /// large job.
     pub(crate) fn enqueue(&mut self, class: usize, arrival: Arrival, job: QueuedJob<S>) -> u64 {
         let (queue, number) = match arrival {
             Arrival::New => {
@@ -177,43 +181,44 @@ impl<S> SchedulerState<S> {
         number
     }
 
-    /// Removes a job that has no thread yet from its queue, and returns the job; `None` if no such job waits.
+    /// Removes a job without a thread from its queue, and returns the job; `None` if no such job waits.
     pub(crate) fn dequeue(&mut self, number: u64) -> Option<QueuedJob<S>> {
         self.queued.iter_mut().chain(&mut self.restarts).find_map(|class| class.remove(&number))
     }
 
-    /// Number of jobs that wait to start, to start again, or to continue. Slices of bulk work do not count.
+    /// Returns the number of jobs that wait to start, to start again, or to continue. Slices of bulk work do not count.
     pub(crate) fn waiting(&self) -> usize {
         self.queued.iter().chain(&self.restarts).map(BTreeMap::len).sum::<usize>()
             + self.paused.range(..(BULK, 0)).count()
     }
 
-    /// Number of jobs that wait to start again.
+    /// Returns the number of jobs that wait to start again.
     #[cfg(test)]
     pub(crate) fn restarts(&self) -> usize {
         self.restarts.iter().map(BTreeMap::len).sum()
     }
 
-    /// True if a waiting job could start if a thread were idle.
+    /// Returns true if a waiting job could start on an idle thread.
     pub(crate) fn wants_thread(&self) -> bool {
         self.next_with_memory().is_some() || self.has_startable_restart()
     }
 
-    /// True if a job that was stopped after its trial could start again if a thread were idle.
+    /// Returns true if a job that was stopped after its trial could start again on an idle thread.
     pub(crate) fn has_startable_restart(&self) -> bool {
         self.restart_with_memory().is_some()
     }
 
-    /// True if another job may keep its thread after its trial.
+    /// Returns true if another job may keep its thread after its trial.
     ///
-    /// Some threads are left to trials, so that a short job never waits for a long one: as many threads as there are
-    /// workers, but at most a quarter of all threads, and at least one. A single thread is not left to trials.
+    /// The scheduler keeps some threads for trials, so that a short job never waits for a long job. The number of these
+    /// threads is the number of workers, but at most a quarter of all threads, and at least one. If there is only one
+    /// thread, a long job may keep that thread.
     pub(crate) fn has_room_for_long_job(&self) -> bool {
         let for_trials = self.workers.min(self.max_threads / 4).max(1);
         self.long < self.max_threads.saturating_sub(for_trials).max(1)
     }
 
-    /// Returns the job or slice that gets the next free worker; `None` if none could run.
+    /// Returns the job or slice that gets the next free worker; `None` if no job or slice could run.
     pub(crate) fn next(&self) -> Option<NextJob> {
         if self.since_oldest >= OLDEST_FIRST
             && let Some(oldest) = self.oldest()
@@ -240,8 +245,8 @@ impl<S> SchedulerState<S> {
         self.since_oldest = if self.oldest() == Some(next) { 0 } else { self.since_oldest + 1 };
     }
 
-    /// Returns the lowest level of the waiting jobs that a free worker could run, or [`NO_LEVEL`] if there are none. A
-    /// job in the queue counts as level 0, and a job that starts again as [`LONG`]. Slices of bulk work do not count.
+    /// Returns the lowest level of the waiting jobs that a free worker could run, or [`NO_LEVEL`] if no job could run.
+    /// A queued job counts as level 0, and a job that starts again as [`LONG`]. Slices of bulk work do not count.
     pub(crate) fn lowest_level(&self) -> u8 {
         if self.next_queued().is_some() {
             return 0;
@@ -268,15 +273,15 @@ impl<S> SchedulerState<S> {
         if self.idle_threads > 0 { self.restart_with_memory() } else { None }
     }
 
-    /// Returns the number of the oldest job that waits to start again and whose memory is available, among the first
-    /// jobs of all classes; `None` if there is none, or if no further job may keep its thread.
+    /// Looks at the first job of each class that waits to start again, and returns the number of the oldest whose
+    /// memory is available. Returns `None` if no such job exists, or if no further job may keep its thread.
     fn restart_with_memory(&self) -> Option<u64> {
         let firsts = (0..3).filter_map(|class| self.first_with_memory(&self.restarts, class));
         if self.has_room_for_long_job() { firsts.min() } else { None }
     }
 
-    /// Returns the number of the oldest queued job whose memory is available, among the first jobs of all classes. No
-    /// job overtakes a restart of its class that waits only for memory.
+    /// Looks at the first queued job of each class, and returns the number of the oldest whose memory is available. No
+    /// queued job overtakes a job of its class that waits only for memory to start again.
     fn next_with_memory(&self) -> Option<u64> {
         let is_blocked = |class: usize| {
             let waits = !self.restarts[class].is_empty() && self.first_with_memory(&self.restarts, class).is_none();
@@ -286,8 +291,8 @@ impl<S> SchedulerState<S> {
         classes.filter_map(|class| self.first_with_memory(&self.queued, class)).min()
     }
 
-    /// Returns the number of the first job of a class in a queue, if its memory is available beside the reserves for
-    /// lighter classes.
+    /// Returns the number of the first job of a class in a queue. Returns `None` if the job's memory is not available
+    /// beside the reserve of the class.
     fn first_with_memory(&self, queue: &Queue<S>, class: usize) -> Option<u64> {
         let (number, first) = queue[class].first_key_value()?;
         (first.bytes.saturating_add(self.reserves[class]) <= self.memory).then_some(*number)

@@ -10,7 +10,7 @@ impl Scheduler {
 }
 
 impl SearchMemory {
-    /// Memory of `shared` bytes for all jobs, and an eighth of `shared` each for small and for light jobs.
+    /// Returns `shared` bytes for all jobs, and an eighth of `shared` each for small and for light jobs.
     pub(crate) fn of(shared: u64) -> Self {
         Self { shared, small: shared / 8, light: shared / 8 }
     }
@@ -20,14 +20,14 @@ fn need(bytes: u64, is_light: bool) -> Need {
     Need { bytes, is_light }
 }
 
-/// A scheduler with as many threads as a test needs.
+/// Creates a scheduler with as many threads as the tests need.
 fn scheduler(workers: usize, memory: SearchMemory) -> Arc<Scheduler> {
     let scheduler = Scheduler::new(workers, memory);
     (0..12).for_each(|_| scheduler.add_thread());
     scheduler
 }
 
-/// A search on a separate thread that calls `pause` until the test ends it.
+/// A search on a separate thread. The search calls `pause` until the test ends the search.
 struct Hog {
     is_over: Arc<AtomicBool>,
     thread: std::thread::JoinHandle<(Duration, Duration)>,
@@ -66,7 +66,7 @@ async fn a_new_job_runs_while_an_older_one_continues() {
     let scheduler = scheduler(1, SearchMemory::of(0));
     let hog = Hog::start(&scheduler, Cancellation::default()).await;
     for _ in 0..5 {
-        // The hog releases the only worker, or the test hangs.
+        // The hog must release the only worker. Otherwise the test hangs.
         drop(scheduler.acquire(need(0, true), Arrival::New, Cancellation::default()).await);
     }
     let (worked, paused) = hog.end();
@@ -78,7 +78,7 @@ async fn a_new_job_runs_while_an_older_one_continues() {
 async fn the_oldest_job_is_not_starved() {
     let scheduler = scheduler(1, SearchMemory::of(0));
     let hog = Hog::start(&scheduler, Cancellation::default()).await;
-    // While a job runs, the next one already waits.
+    // The next job already waits while a job runs.
     let mut next = Box::pin(scheduler.acquire(need(0, true), Arrival::New, Cancellation::default()));
     let begun = Instant::now();
     for _ in 0..10 * OLDEST_FIRST {
@@ -105,7 +105,7 @@ async fn jobs_wait_for_memory_and_small_ones_overtake() {
     drop((large, small));
     let second = second.await;
     assert_eq!(scheduler.load().reserved, 60);
-    // A job that asks for more than all memory gets all of it.
+    // A job that asks for more than all memory gets all memory.
     drop(second);
     assert_eq!(scheduler.acquire(need(1_000, false), Arrival::New, Cancellation::default()).await.bytes, 100);
     assert_eq!(scheduler.load(), Load::default());
@@ -154,7 +154,7 @@ async fn a_cancelled_wait_releases_everything() {
             .is_err()
     );
     assert_eq!(scheduler.load(), Load { busy: 1, bulk: 0, waiting: 1, begun: 2, reserved: 0 });
-    // The paused job is cancelled.
+    // This flag cancels the paused job.
     flags[0].store(true, Ordering::Relaxed);
     scheduler.wake(1);
     hog.thread.join().unwrap();
@@ -170,7 +170,7 @@ async fn jobs_wait_for_threads_and_paused_ones_run_meanwhile() {
     let flags = [Arc::<AtomicBool>::default(), Arc::default()];
     let hog = Hog::start(&scheduler, Cancellation { deadline: None, flags: flags.clone() }).await;
     let permit = scheduler.acquire(need(0, true), Arrival::New, Cancellation::default()).await;
-    // The paused hog has one of the two threads, and the running job the other.
+    // The paused hog has one of the two threads, and the running job has the other thread.
     let mut third = Box::pin(scheduler.acquire(need(0, true), Arrival::New, Cancellation::default()));
     assert!(futures_util::FutureExt::now_or_never(&mut third).is_none());
     drop(permit);
@@ -180,7 +180,7 @@ async fn jobs_wait_for_threads_and_paused_ones_run_meanwhile() {
     let mut fourth = Box::pin(scheduler.acquire(need(0, true), Arrival::New, Cancellation::default()));
     assert!(futures_util::FutureExt::now_or_never(&mut fourth).is_none());
     assert!(scheduler.lacks_thread());
-    // A job without a thread takes no worker from the hog.
+    // A job without a thread does not take the worker of the hog.
     assert_eq!(scheduler.load(), Load { busy: 1, bulk: 0, waiting: 1, begun: 1, reserved: 0 });
     hog.end();
     drop(fourth.await);
@@ -200,7 +200,7 @@ async fn helpers_leave_when_a_job_waits() {
                     std::thread::yield_now();
                 }
             };
-            // The search gets one helper, however often it asks, because its own job has the other worker.
+            // The search asks several times and gets one helper, because the search's own job has the other worker.
             own.work(&mut |ask| (0..10).for_each(|_| ask()), &help);
         }
     });
@@ -217,7 +217,7 @@ async fn helpers_leave_when_a_job_waits() {
 #[tokio::test(flavor = "multi_thread")]
 async fn jobs_that_find_no_room_after_their_trial_stop_and_start_again() {
     let scheduler = scheduler(1, SearchMemory::of(0));
-    // Three threads are for two long jobs, and for trials.
+    // Of three threads, two may be kept by long jobs. One thread is left to trials.
     scheduler.set_max_threads(3);
     let mut hogs = Vec::new();
     for _ in 0..2 {
@@ -328,7 +328,7 @@ async fn bulk_work_takes_no_worker_that_a_paused_job_could_use() {
     while scheduler.state.lock().paused.is_empty() {
         tokio::task::yield_now().await;
     }
-    // Each time the hog pauses and resumes, the worker changes hands.
+    // Each time the hog pauses and resumes, the worker passes to another job.
     for _ in 0..5 {
         drop(scheduler.acquire(Need::NONE, Arrival::New, Cancellation::default()).await);
         assert!(!waiting.is_finished() && scheduler.load().bulk == 0);
@@ -369,7 +369,7 @@ async fn helpers_of_a_search_come_before_bulk_work() {
             }
         }
     });
-    // The slice yields its worker to the helper, or the test hangs.
+    // The slice must yield its worker to the helper. Otherwise the test hangs.
     while !is_helped.load(Ordering::Relaxed) {
         tokio::task::yield_now().await;
     }
@@ -418,7 +418,7 @@ fn slices_continue_once_no_search_asks_for_help() {
     while scheduler.state.lock().paused.is_empty() {
         std::thread::yield_now();
     }
-    // The request for help wakes the waiting slice, which learns when the time for helpers ends.
+    // The request for help wakes the waiting slice. The slice then knows when the time for helpers ends.
     assert!(scheduler.borrow_worker().is_none() && first.must_yield());
     drop(first);
     assert!(
