@@ -1,7 +1,7 @@
 //! Labels boards one after another on the caller's thread.
 //!
-//! A board of a batch has no queue, event or metric of its own. The solver loads tables only when the goal changes, and
-//! returns labels instead of reports.
+//! The search for a board of a batch does not pass through the queue of the service, and records no event or metric.
+//! The solver loads tables only when the goal changes, and returns labels instead of reports.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -19,17 +19,17 @@ use crate::label::{Label, LabelControl, LabelError, LabelLimits, Want};
 /// The pattern tables of a goal, loaded before the searches for the goal.
 #[derive(Clone, Debug, Default)]
 pub struct LoadedTables {
-    /// The tables. `None` if the goal has no pattern tables, or if the first search loads the tables.
+    /// The tables. `None` if the goal has no pattern tables, or if the first search will load the tables.
     pub patterns: Option<Arc<PatternTables>>,
-    /// True if memory is too short for the tables. The searches then run without tables.
+    /// True if the memory is too small for the tables. The searches then run without tables.
     pub are_missing: bool,
 }
 
-/// A function that loads the tables of the given goal.
+/// A function that loads the tables of a goal.
 type Load<'t> = dyn Fn(&Board) -> LoadedTables + 't;
 
-/// A solver that labels boards with any goals. When the goal changes, the solver first drops the tables of the former
-/// goal, so that the cache can evict these tables, and then loads the tables of the new goal.
+/// A solver that labels boards with any goals. When the goal changes, the solver first drops the tables of the previous
+/// goal, so that a cache can evict these tables. Then the solver loads the tables of the new goal.
 pub struct BatchSolver<'t> {
     tables: &'t dyn TableSource,
     want: Want,
@@ -63,7 +63,7 @@ impl<'t> BatchSolver<'t> {
         Self { tables, want, limits, load: Box::new(load), goal: None }
     }
 
-    /// The kind of label that the solver computes.
+    /// Returns the kind of the labels.
     pub fn want(&self) -> Want {
         self.want
     }
@@ -77,7 +77,8 @@ impl<'t> BatchSolver<'t> {
     /// If [`Want::serves`] is false for the size of the board.
     pub fn label(&mut self, puzzle: &Puzzle, control: LabelControl<'_>) -> Result<Label, LabelError> {
         let Self { tables, want, limits, load, goal } = self;
-        // The former solver pins its tables in the cache. Drop that solver before the next solver loads tables.
+        // The previous solver holds its tables, so the cache cannot evict them. The previous solver is dropped before
+        // the next solver loads tables.
         let _ = goal.take_if(|solver| solver.goal != *puzzle.goal());
         let new = || {
             let own = puzzle.goal();
@@ -140,7 +141,7 @@ impl<'t> GoalSolver<'t> {
         if report.stopped == Some(StopReason::Cancelled) { Err(LabelError::Cancelled) } else { Ok(report) }
     }
 
-    /// Returns the label and the solution of a report. A report without a solution is a bug, because `auto` always
+    /// Returns the label and the solution of a report. A report without a solution means a bug, because `auto` always
     /// finds a solution.
     fn of_report(&self, report: &Report) -> Result<(Label, Path), LabelError> {
         let solution = report.solution.as_ref().ok_or(LabelError::NoSolution)?;
@@ -162,9 +163,9 @@ impl<'t> GoalSolver<'t> {
         Label { next: Some(next), ..Label::of(Distance::proven(length)) }
     }
 
-    /// Labels a board with the length and all first moves of optimal solutions. The first move of the solution found is
-    /// one of these moves. For each other move, a search decides whether the board after the move is one move nearer to
-    /// the goal. The label has no first moves if a limit ends one of the searches.
+    /// Labels a board with the length and with all first moves of optimal solutions. The first move of the solution
+    /// found is one of these moves. For each other move, a search decides whether the board after the move is one move
+    /// nearer to the goal. If a limit ends one of the searches, the label has no first moves.
     fn with_next_by_search(&self, puzzle: &Puzzle, control: LabelControl<'_>) -> Result<Label, LabelError> {
         let (label, path) = self.solved(puzzle, control)?;
         if !label.is_optimal() {
@@ -256,7 +257,7 @@ mod tests {
                 assert!(expanded.expanded.is_some_and(|expanded| expanded >= u64::from(length.length)));
                 let bounds = of(Want::Bounds);
                 assert!(bounds.lower_bound <= length.length && length.length <= bounds.length);
-                // Reference: a move is a first move if the board after the move is one move nearer to the goal.
+                // Reference: a move is a first move if the distance of the board after the move is smaller by one.
                 let is_first = |mv: &Move| {
                     let child = after(&puzzle, *mv).unwrap();
                     label(&tables, Want::Length, &child, RequestedLimits::default()).length < length.length

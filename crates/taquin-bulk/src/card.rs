@@ -1,4 +1,4 @@
-//! The data set card: `README.md` beside the labels, in the format of data set hubs.
+//! The data set card: the file `README.md` beside the labels, in the format of sites that host data sets.
 
 use taquin_solver::Named;
 
@@ -10,7 +10,7 @@ use crate::stored_job::{JobError, StoredJob};
 const CARD: &str = "README.md";
 
 impl StoredJob {
-    /// Creates the card of a complete job, unless the card exists. Does nothing for an incomplete job.
+    /// Creates the card of a complete job. Does nothing if the card exists, or if the job is not complete.
     ///
     /// # Errors
     /// [`JobError`].
@@ -26,12 +26,12 @@ impl StoredJob {
 enum CardFiles<'n> {
     /// The parts of a job.
     Parts,
-    /// Parquet files. The text is the pattern of the file names in the front matter.
+    /// Parquet files. The value is the pattern for file names in the front matter.
     Parquet(&'n str),
 }
 
-/// Returns the card of a data set in Parquet files. `files` is the pattern of the file names in the front matter, such
-/// as `data-*.parquet`.
+/// Returns the card of a data set in Parquet files. `files` is the pattern for file names in the front matter, such as
+/// `data-*.parquet`.
 pub fn data_set_card(spec: &JobSpec, totals: &Totals, files: &str) -> String {
     card(spec, totals, CardFiles::Parquet(files))
 }
@@ -91,7 +91,7 @@ fn counts(spec: &JobSpec, totals: &Totals, files: CardFiles<'_>) -> String {
     text + &format!("- Solver: Taquin {}, `want` `{}`.\n\n", spec.version, spec.want.name())
 }
 
-/// Returns the section on checking a row.
+/// Returns the section that explains how to check a row.
 fn check(spec: &JobSpec, files: CardFiles<'_>) -> String {
     let (goal, size) = (spec.boards.goal(), spec.boards.goal().size());
     let draw = match &spec.boards {
@@ -108,7 +108,7 @@ fn check(spec: &JobSpec, files: CardFiles<'_>) -> String {
     format!("## Check a row\n\n{draw}{}\n\n", use_of(files))
 }
 
-/// Explains how to use the files.
+/// Returns a text that explains how to use the files.
 fn use_of(files: CardFiles<'_>) -> &'static str {
     match files {
         CardFiles::Parts => {
@@ -128,7 +128,7 @@ fn histogram(totals: &Totals) -> String {
     format!("## Histogram\n\n| length | boards |\n|---:|---:|\n{}", lines.collect::<String>())
 }
 
-/// Describes the label of a board.
+/// Returns a description of the label of a board.
 fn meaning(want: Want) -> &'static str {
     match want {
         Want::Length => "the length of an optimal solution",
@@ -142,8 +142,8 @@ fn meaning(want: Want) -> &'static str {
     }
 }
 
-/// Returns the name that data set hubs give to the size of a data set with `count` rows. All sizes from a billion rows
-/// have the same name.
+/// Returns the standard name for the size of a data set with `count` rows, as the front matter requires. There is a
+/// single name for all sizes of a trillion rows or more.
 fn size_category(count: u64) -> &'static str {
     match count {
         0..1_000 => "n<1K",

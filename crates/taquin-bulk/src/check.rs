@@ -1,4 +1,4 @@
-//! Checks a job. The check compares the parts with the manifest, and a sample of labels with new searches.
+//! Checks a job: compares the parts with the manifest, and compares a sample of the labels with new searches.
 
 use std::fmt;
 use std::ops::Range;
@@ -23,7 +23,7 @@ pub struct Check {
     pub missing: u64,
     /// Number of rows in the readable parts, including invalid rows.
     pub boards: u64,
-    /// Number of labels in the sample.
+    /// Number of labels that were solved again.
     pub sampled: u64,
     /// True if the manifest exists.
     pub is_complete: bool,
@@ -34,17 +34,18 @@ pub struct Check {
 /// A fault of a job.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum CheckFinding {
-    /// A part or a file of the input is damaged or missing. The text is the reason.
+    /// A part, or a file of the input, is damaged or missing. The value is the reason.
     Unreadable(String),
-    /// The part of the chunk with this number, from 0, does not match the manifest, or is missing in the manifest.
+    /// A part does not match the manifest, or the manifest does not list the part. The value is the number of the
+    /// chunk, counted from 0.
     Digest(u64),
     /// The counts in the manifest do not match the parts.
     Totals,
-    /// A sampled row contradicts the solver or the input, or a new search for the row failed.
+    /// A row of the sample contradicts the solver or the input, or the new search for the row failed.
     Label {
-        /// Index of the row in the job, from 0.
+        /// Index of the row in the job, counted from 0.
         index: u64,
-        /// The contradiction, or the failure.
+        /// Description of the contradiction or of the failure.
         reason: &'static str,
     },
 }
@@ -60,14 +61,14 @@ impl fmt::Display for CheckFinding {
     }
 }
 
-/// Checks all existing parts, and solves a sample of about `sample` boards again. The sample is every n-th row of the
-/// job, and `offset` selects the first row.
+/// Checks all existing parts, and solves about `sample` boards again. The sample has every n-th row of the job.
+/// `offset` selects the first row of the sample.
 ///
-/// The caller must discard the result if the cancel flag of `resources` is set, because a cancelled search counts as a
-/// fault.
+/// A cancelled search counts as a fault. So the caller must discard the result if the cancel flag of `resources` is
+/// set.
 ///
 /// # Errors
-/// [`JobError`] if the storage fails. A damaged or missing file is a finding.
+/// [`JobError`] if the storage fails. A damaged or missing file is a finding, not an error.
 pub fn check(job: &StoredJob, sample: u64, offset: u64, resources: &Resources<'_>) -> Result<Check, JobError> {
     let spec = job.spec();
     let manifest = job.manifest()?;
@@ -75,7 +76,7 @@ pub fn check(job: &StoredJob, sample: u64, offset: u64, resources: &Resources<'_
     let mut totals = Totals::default();
     let sample = match job.check_input(0..spec.boards.count()) {
         Ok(()) => sample,
-        // Without readable boards, no label can be checked.
+        // If the boards cannot be read, no label can be checked.
         Err(error) => check.find(error).map(|()| 0)?,
     };
     let stride = spec.boards.count().div_ceil(sample.max(1));
@@ -112,8 +113,8 @@ pub fn check(job: &StoredJob, sample: u64, offset: u64, resources: &Resources<'_
 }
 
 impl StoredJob {
-    /// Checks the parts of the chunks `parts`, and the files of the input that have the boards of these chunks. If
-    /// `has_problems` is true, also checks the stored problems of invalid rows.
+    /// Checks the parts of the chunks `parts`, and checks the files of the input that contain the boards of these
+    /// chunks. If `has_problems` is true, also checks the stored problems of invalid rows.
     ///
     /// # Errors
     /// [`JobError`] if a file is damaged, missing or unreadable.
@@ -143,7 +144,7 @@ impl StoredJob {
         }
     }
 
-    /// Checks that the stored problems of a part's invalid rows can be read.
+    /// Checks that the stored problems of the invalid rows of a part can be read.
     fn check_problems(&self, problems: &mut InputProblems, chunk: u64, part: &Part) -> Result<(), JobError> {
         let first = self.spec().boards_of(chunk).start;
         part.invalid_rows().try_for_each(|row| {
@@ -153,15 +154,15 @@ impl StoredJob {
 }
 
 impl Check {
-    /// Returns true if the job is complete and without faults.
+    /// Returns true if the job is complete and has no faults.
     pub fn is_sound(&self) -> bool {
         self.is_complete && self.missing == 0 && self.findings.is_empty()
     }
 
-    /// Adds an error to the findings, unless the storage failed.
+    /// Adds an error to the findings.
     ///
     /// # Errors
-    /// The error itself, if the storage failed.
+    /// Returns the error itself if the storage failed. Such an error is not a finding.
     fn find(&mut self, error: JobError) -> Result<(), JobError> {
         if error.is_temporary() {
             return Err(error);
@@ -170,8 +171,8 @@ impl Check {
         Ok(())
     }
 
-    /// Reads a part, and compares the part with the manifest. Returns `None` if the part is missing or damaged. Damage
-    /// is a finding.
+    /// Reads a part, and compares the part with the manifest. Returns `None` if the part is missing or damaged. A
+    /// damaged part is added to the findings.
     fn read(&mut self, job: &StoredJob, chunk: u64, manifest: Option<&Manifest>) -> Result<Option<Part>, JobError> {
         let (part, bytes) = match job.part(chunk) {
             Ok(Some(part)) => part,
@@ -192,7 +193,7 @@ fn agrees(manifest: &Manifest, job: &StoredJob, totals: &Totals) -> bool {
     manifest.totals == *totals && manifest.parts.len() as u64 == job.spec().chunks()
 }
 
-/// Solves a board again. Returns the fault of the stored label `label`; `None` if there is no fault.
+/// Solves a board again. Returns the fault of the stored label; `None` if the label has no fault.
 fn fault(
     job: &StoredJob,
     solver: &mut BatchSolver<'_>,

@@ -1,4 +1,4 @@
-//! Chooses the chunk size from the cost of a sample of boards.
+//! Selects the size of a chunk by the cost of a sample of boards.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -12,32 +12,32 @@ use crate::recipe::Recipe;
 
 /// Maximum number of boards in a sample.
 const SAMPLE: u64 = 64;
-/// Target time of a chunk on one core. A killed process loses at most about this much work on each core.
+/// Target time of a chunk on one core. A killed process loses at most about this amount of work per core.
 const TARGET: Duration = Duration::from_secs(20);
-/// Minimum time of a chunk on one core. For a shorter chunk, a file of its own would cost too much.
+/// Minimum time of a chunk on one core. A file per chunk would cost too much for shorter chunks.
 const LEAST: Duration = Duration::from_millis(500);
-/// Minimum number of chunks, so that all cores have work until the end of the job. A job has fewer chunks if the chunks
-/// would otherwise take less time than `LEAST`.
+/// Minimum number of chunks, so that all cores have work until the end of the job. A job has fewer chunks if more
+/// chunks would take less time than `LEAST` each.
 const CHUNKS: u64 = 64;
-/// Number of expansions after which no other board of the sample is searched. These expansions take about a second.
+/// Number of expansions after which no further board of the sample is searched. These expansions take about a second.
 const SAMPLED_EXPANSIONS: u64 = 25_000_000;
-/// Estimated time for a board besides the expansions of its search. For bounds, each cell takes this time.
+/// Estimated time for a board, without the expansions of a search. For bounds, this time is the time per cell.
 const BOARD: Duration = Duration::from_micros(1);
 /// Estimated time for an expansion.
 const EXPANSION: Duration = Duration::from_nanos(40);
 
-/// Chooses the number of boards in a chunk: a power of two, at most [`MAX_ROWS`].
+/// Selects the number of boards in a chunk. The number is a power of two, and is at most [`MAX_ROWS`].
 ///
-/// The number follows from [`cost_of_board`], which counts the expansions of a sample instead of measuring time. So
-/// processes that start a job together choose the same number on all machines, if the processes have the same tables
-/// and no time limit ends a search of the sample.
+/// The number follows from [`cost_of_board`], which counts expansions instead of measuring time. So processes that
+/// start the same job select the same number on any machine. For this, the processes must have the same tables, and no
+/// time limit may end a search of the sample.
 pub fn chunk_size(tables: &dyn TableSource, boards: &SampledBoards, want: Want, limits: LabelLimits) -> u32 {
     let cost = cost_of_board(tables, boards, want, limits, LabelControl::default());
     chunk_of_cost(cost, boards.count)
 }
 
-/// Chooses the number of boards in a chunk: a power of two, at most [`MAX_ROWS`]. `board` is the time for a board on
-/// one core, and `count` is the number of boards in the job.
+/// Selects the number of boards in a chunk. The number is a power of two, and is at most [`MAX_ROWS`]. `board` is the
+/// time for one board on one core, and `count` is the number of boards in the job.
 pub fn chunk_of_cost(board: Duration, count: u64) -> u32 {
     let within = |time: Duration| (time.as_nanos() / board.as_nanos().max(1)) as u64;
     let most = within(TARGET).min((count / CHUNKS).max(within(LEAST)));
@@ -61,7 +61,7 @@ impl SampledBoards {
     }
 
     /// Takes a sample of at most 64 of the `count` boards of a job with this goal. `board` returns the board with an
-    /// index, from 0, or `None` for an invalid row.
+    /// index, counted from 0. For an invalid row, `board` returns `None`.
     ///
     /// # Errors
     /// The first error of `board`.
@@ -75,9 +75,9 @@ impl SampledBoards {
 
 /// Estimates the time for a board on one core.
 ///
-/// The estimate is based on the expansions of the sample. There are two exceptions. Bounds take a time that depends
-/// only on the size of the board. On boards of more than 16 cells, a search takes the whole time limit, so the estimate
-/// is the time limit.
+/// In general, the estimate follows from the number of expansions in the sample. There are two exceptions. Bounds take
+/// a time that depends only on the size of the board. On boards of more than 16 cells, a search takes the whole time
+/// limit, so the estimate equals the time limit.
 pub fn cost_of_board(
     tables: &dyn TableSource,
     boards: &SampledBoards,
@@ -87,7 +87,7 @@ pub fn cost_of_board(
 ) -> Duration {
     let size = boards.goal.size();
     if want == Want::Bounds {
-        // The cost of the constructive solution grows with the board.
+        // The constructive solution takes longer on larger boards.
         return BOARD * size.cells() as u32;
     }
     if !Want::Next.serves(size) {

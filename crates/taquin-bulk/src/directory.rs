@@ -1,4 +1,4 @@
-//! A directory as storage of jobs, by the trait `Files`.
+//! A directory as storage of jobs. The directory implements the trait `Files`.
 
 use std::fs::{self, DirBuilder, DirEntry, File, OpenOptions, TryLockError};
 use std::io::{self, BufRead, BufReader, ErrorKind, Read};
@@ -12,21 +12,21 @@ use crate::file_system::{if_found, irregular, open_regular, remove_any, sync, sy
 use crate::files::{Created, Files, WriteFile, too_long};
 use crate::new_file::{NewFile, is_temporary, remove_if_left};
 
-/// A directory with files of jobs.
+/// A directory that stores files of jobs.
 ///
 /// A new file is written under a temporary name, synced, and linked to its final name. The link never replaces an
-/// existing file. Then the directory is synced. So a file is complete as soon as its final name exists, even if a
-/// process is killed, and any number of processes may work in one directory.
+/// existing file. Then the directory is synced. So a file is complete as soon as its final name exists, even if the
+/// process is killed. Any number of processes may use the same directory.
 #[derive(Clone, Debug)]
 pub struct Directory {
     path: PathBuf,
     lock: Option<Arc<DirectoryLock>>,
-    /// True if only the user of this process can read new files and folders.
+    /// True if only the user of this process can read new files and new folders.
     is_private: bool,
 }
 
 impl Directory {
-    /// Opens a directory, and creates missing directories of the path.
+    /// Opens a directory. Creates missing directories of the path.
     ///
     /// # Errors
     /// Errors of the file system.
@@ -38,8 +38,8 @@ impl Directory {
         Ok(Self::at(path))
     }
 
-    /// Opens a directory, and creates missing directories of the path. Only the user of this process can read new
-    /// files; existing files keep their permissions.
+    /// Opens a directory. Creates missing directories of the path. Only the user of this process can read new files.
+    /// Existing files keep their permissions.
     ///
     /// # Errors
     /// Errors of the file system.
@@ -59,16 +59,16 @@ impl Directory {
         Self { path: path.to_owned(), lock: None, is_private: false }
     }
 
-    /// Locks the directory until the returned value and all its clones are dropped.
+    /// Locks the directory. The lock is released when the returned value and all its clones are dropped.
     ///
     /// # Errors
-    /// [`TryLockError::WouldBlock`] if another process has a conflicting lock; errors of the file system.
+    /// [`TryLockError::WouldBlock`] if another process has a conflicting lock; otherwise errors of the file system.
     pub fn lock(self, usage: DirectoryUse) -> Result<Self, TryLockError> {
         let lock = DirectoryLock::take(&self.path, usage)?;
         Ok(Self { lock: Some(Arc::new(lock)), ..self })
     }
 
-    /// Returns true if the path still leads to the locked directory. An unlocked directory is always in place.
+    /// Returns true if the path still leads to the locked directory. Without a lock, always returns true.
     pub fn is_in_place(&self) -> bool {
         self.lock.as_ref().is_none_or(|lock| lock.is_of(&self.path))
     }
@@ -78,7 +78,7 @@ impl Directory {
         &self.path
     }
 
-    /// Creates a temporary file, which the caller writes and then links or renames to `name`.
+    /// Creates a temporary file for the final name `name`. The caller writes the file, and then links or renames it.
     ///
     /// # Errors
     /// Errors of the file system.
@@ -99,7 +99,7 @@ impl Directory {
 
 impl Files for Directory {
     fn path_of(&self, name: &str) -> PathBuf {
-        // Joining an empty name would append a slash.
+        // Joining an empty name would append a slash to the path.
         if name.is_empty() { self.path.clone() } else { self.path.join(name) }
     }
 
@@ -111,7 +111,7 @@ impl Files for Directory {
             match create_dir(&path, self.is_private) {
                 Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
                 Err(_) if !path.is_dir() => return Err(ErrorKind::NotADirectory.into()),
-                // Another process may have created the directory and not synced it yet.
+                // Another process may have created the directory without syncing it yet.
                 _ => sync(&above)?,
             }
         }
@@ -121,7 +121,7 @@ impl Files for Directory {
     fn put_with(&self, name: &str, write: &mut WriteFile<'_>) -> io::Result<Created> {
         let path = self.path.join(name);
         if if_found(fs::symlink_metadata(&path))?.is_some() {
-            // Another process may have created the file and not synced it yet.
+            // Another process may have created the file without syncing it yet.
             sync_folder_of(&path)?;
             return Ok(Created::Existed);
         }
@@ -197,7 +197,7 @@ impl Files for Directory {
         for entry in self.entries(folder)? {
             let entry = entry?;
             if entry.file_name().to_str().is_some_and(is_temporary) {
-                // A file that cannot be removed only takes disk space.
+                // An error is ignored, because a remaining file only takes disk space.
                 let _ = remove_if_left(&entry.path());
             }
         }

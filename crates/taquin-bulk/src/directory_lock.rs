@@ -8,31 +8,31 @@ use std::time::Duration;
 
 use crate::file_system::{is_same_file, open_regular};
 
-/// Use of a directory by a process.
+/// The way in which a process uses a directory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DirectoryUse {
     /// No other process may use the directory at the same time.
     Exclusive,
-    /// Other processes may use the directory at the same time, if their use is shared too.
+    /// Other processes may use the directory at the same time, if all uses are shared.
     Shared,
 }
 
-/// Locks on a directory and on the file `lock` in the directory. Dropping the value releases both locks.
+/// Locks on a directory, and on the file `lock` in the directory. Dropping the value releases both locks.
 ///
-/// Neither lock is enough alone. The lock on the directory remains if somebody removes the file `lock`. On a network
-/// file system, other machines see only the lock on the file.
+/// Both locks are necessary. If somebody removes the file `lock`, the lock on the directory remains. On a network file
+/// system, other machines see only the lock on the file.
 #[derive(Debug)]
 pub struct DirectoryLock {
     directory: File,
     _file: File,
 }
 
-/// A lock of a command on the stores into which the command writes. While a command holds the lock, no service can open
-/// these stores.
+/// Locks of a command on the stores that contain the output of the command. While a command holds these locks, no
+/// service can open the stores.
 ///
-/// Several commands may share a store, and so may several services with a queue. All these commands and services take
-/// shared locks on the store. A command and a service may not share a store. So a command also locks the folder `data`
-/// of the store. A service tests that lock when the service starts, but does not hold the lock.
+/// Several commands may share a store, and several services with a queue may share a store, so all of them take shared
+/// locks on the store. But a command and a service must not share a store. Therefore a command also locks the folder
+/// `data` of the store. A service tests the lock on `data` when the service starts, and does not hold this lock.
 #[derive(Debug)]
 pub struct OutputLock {
     _locked: Vec<File>,
@@ -42,10 +42,10 @@ pub struct OutputLock {
 pub const DIRECTORY_LOCK: &str = "lock";
 const FOLDERS: [&str; 2] = [DATA, "jobs"];
 const DATA: &str = "data";
-/// Maximum number of times that a service tests the lock on the folder `data`. One test is not enough, because another
+/// Maximum number of tests of the lock on the folder `data` by a service. One test is not enough, because another
 /// service may be testing the lock at the same moment.
 const LOOKS: u32 = 20;
-/// Time between two tests.
+/// Pause between two tests.
 const PAUSE: Duration = Duration::from_millis(10);
 
 impl DirectoryLock {
@@ -53,7 +53,7 @@ impl DirectoryLock {
     ///
     /// # Errors
     /// [`TryLockError::WouldBlock`] if another process has a conflicting lock, or if a command writes into the
-    /// directory; errors of the file system.
+    /// directory; otherwise errors of the file system.
     pub fn take(path: &Path, usage: DirectoryUse) -> Result<Self, TryLockError> {
         let directory = File::open(path).map_err(TryLockError::Error)?;
         if is_locked(lock(&directory, usage)) {
@@ -65,7 +65,8 @@ impl DirectoryLock {
             options.create(true).write(true).truncate(false).mode(0o600);
             let file = open_regular(&lock_file, &mut options).map_err(TryLockError::Error)?;
             lock(&file, usage)?;
-            // Another process may have removed the file between opening and locking.
+            // Another process may have removed the file after this process opened the file and before it locked the
+            // file.
             if is_at(&file, &lock_file).map_err(TryLockError::Error)? {
                 return if is_output(path) {
                     Err(TryLockError::WouldBlock)
@@ -76,7 +77,7 @@ impl DirectoryLock {
         }
     }
 
-    /// Returns true if the locked directory still has this path.
+    /// Returns true if `path` leads to the locked directory.
     pub fn is_of(&self, path: &Path) -> bool {
         // `metadata` follows links, so `path` may be a link to the directory.
         fs::metadata(path).is_ok_and(|now| self.directory.metadata().is_ok_and(|locked| is_same_file(&locked, &now)))
@@ -84,24 +85,24 @@ impl DirectoryLock {
 }
 
 impl OutputLock {
-    /// Locks the stores that contain the file `path`. Without such a store, the value locks nothing.
+    /// Locks the stores that contain the file `path`. If no store contains the file, the value holds no lock.
     ///
     /// # Errors
-    /// The path of a store that a running service uses.
+    /// The path of a store, if a running service uses the store.
     pub fn of_file(path: &Path) -> Result<Self, PathBuf> {
         // `path` may be a link.
         let path = fs::canonicalize(path).or_else(|_| std::path::absolute(path)).unwrap_or_else(|_| path.to_owned());
         path.parent().map_or(Ok(Self { _locked: Vec::new() }), Self::of_directory)
     }
 
-    /// Locks the stores that contain the directory `path`. Without such a store, the value locks nothing. The directory
-    /// need not exist.
+    /// Locks the stores that contain the directory `path`. If no store contains the directory, the value holds no lock.
+    /// The directory may be missing.
     ///
-    /// A store is a directory with the folders `data` and `jobs`. The store contains itself and everything in these two
-    /// folders. Other folders in the store do not count.
+    /// A store is a directory with the folders `data` and `jobs`. The store contains itself, and everything in these
+    /// two folders. The store does not contain other folders in the same directory.
     ///
     /// # Errors
-    /// The path of a store that a running service uses.
+    /// The path of a store, if a running service uses the store.
     pub fn of_directory(path: &Path) -> Result<Self, PathBuf> {
         let path = canonical(path);
         let is_written = |store: &Path| match path.strip_prefix(store).map(|below| below.components().next()) {
@@ -118,12 +119,12 @@ impl OutputLock {
     }
 
     /// Locks a store, and returns the locked files and folders. Returns `None` if a service uses the store. Other
-    /// errors are ignored, because no service starts on a file system without locks.
+    /// errors are ignored: a service does not start on a file system without locks.
     fn of_store(store: &Path) -> Option<Vec<File>> {
         let lock_file = open_regular(&store.join(DIRECTORY_LOCK), OpenOptions::new().read(true));
         let used_by_services: Vec<File> = [File::open(store), lock_file].into_iter().flatten().collect();
         let of_commands = File::open(store.join(DATA)).ok();
-        // The first command tests whether a service uses the store. Later commands wait for the result.
+        // The first command tests whether a service uses the store. A later command waits for the end of this test.
         let is_first = of_commands.as_ref().is_some_and(|folder| folder.try_lock().is_ok());
         let share = || of_commands.as_ref().map(File::lock_shared);
         if !is_first {
@@ -154,7 +155,7 @@ fn is_locked(attempt: Result<(), TryLockError>) -> bool {
     matches!(attempt, Err(TryLockError::WouldBlock))
 }
 
-/// Resolves the links of a path whose last components may not exist.
+/// Resolves the links in a path. The last components of the path may be missing.
 pub fn canonical(path: &Path) -> PathBuf {
     let path = &std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let existing = path.ancestors().find_map(|above| Some((above, fs::canonicalize(above).ok()?)));
@@ -169,7 +170,7 @@ fn lock(file: &File, usage: DirectoryUse) -> Result<(), TryLockError> {
     }
 }
 
-/// Returns true if `path` names this file.
+/// Returns true if `path` is the path of this file.
 fn is_at(file: &File, path: &Path) -> io::Result<bool> {
     match fs::symlink_metadata(path) {
         Ok(now) => Ok(is_same_file(&file.metadata()?, &now)),

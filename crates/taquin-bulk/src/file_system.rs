@@ -1,4 +1,4 @@
-//! Opens and compares regular files, in folders with arbitrary content.
+//! Opens and compares regular files. The functions are safe in folders with arbitrary content.
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind};
@@ -9,18 +9,18 @@ use rustix::fs::OFlags;
 
 use crate::files::invalid;
 
-/// Opens a regular file with these options. Rejects other kinds of files, because a pipe would block, a device has no
-/// end, and a link may lead anywhere.
+/// Opens a regular file with these options. Rejects other kinds of files: a pipe would block, a device has no end, and
+/// a link may lead to any place.
 ///
 /// # Errors
 /// Errors of the file system, and [`ErrorKind::InvalidData`] for other kinds of files.
 pub fn open_regular(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
-    // Opening a device may have side effects, so the kind of the file is checked first.
+    // The kind of the file is checked before the file is opened, because opening a device may have side effects.
     match if_found(fs::symlink_metadata(path))? {
         Some(data) if !data.is_file() => return Err(irregular()),
         _ => {}
     }
-    // Another process may have replaced the file since the check.
+    // Another process may have replaced the file since this check. So the kind is checked again on the open file.
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let file = options.custom_flags(flags.bits().cast_signed()).open(path)?;
     if file.metadata()?.is_file() { Ok(file) } else { Err(irregular()) }
@@ -30,12 +30,12 @@ pub(crate) fn irregular() -> io::Error {
     invalid("it is not a regular file")
 }
 
-/// Returns true if both values are the metadata of one file.
+/// Returns true if both values are metadata of the same file.
 pub fn is_same_file(one: &Metadata, other: &Metadata) -> bool {
     (one.dev(), one.ino()) == (other.dev(), other.ino())
 }
 
-/// Removes a file, or a folder with its content. Returns false if neither exists.
+/// Removes a file, or a folder with its content. Returns false if the path has neither.
 pub(crate) fn remove_any(path: &Path) -> io::Result<bool> {
     let removed = match fs::symlink_metadata(path) {
         Ok(data) if data.is_dir() => fs::remove_dir_all(path),
@@ -43,18 +43,18 @@ pub(crate) fn remove_any(path: &Path) -> io::Result<bool> {
         Err(error) => Err(error),
     };
     match if_found(removed) {
-        // A path below a file does not exist.
+        // This error means that a parent of the path is a file, so the path does not exist.
         Err(error) if error.kind() == ErrorKind::NotADirectory => Ok(false),
         removed => Ok(removed?.is_some()),
     }
 }
 
-/// Syncs the directory entries of a folder to the disk.
+/// Syncs the entries of a folder to the disk.
 pub(crate) fn sync(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
-/// Syncs the directory entry of a file to the disk.
+/// Syncs the folder entry of a file to the disk.
 ///
 /// # Errors
 /// Errors of the file system.

@@ -1,32 +1,34 @@
-//! Storage of jobs: files that are created once, complete, and never changed.
+//! Storage of jobs. The storage has files that are created once and never changed. A file becomes visible when it is
+//! complete.
 
 use std::fmt;
 use std::io::{self, BufRead, Write};
 use std::path::PathBuf;
 use std::time::SystemTime;
 
-/// Storage for the files of a job. Any number of processes may use the storage at once.
+/// Storage for the files of a job. Any number of processes may use the storage at the same time.
 ///
 /// The methods block until the storage has responded.
 pub trait Files: fmt::Debug + Send + Sync {
-    /// Path or URL of a file, for messages. The empty name stands for the whole storage.
+    /// Returns the path or the URL of a file, for messages. The empty name stands for the whole storage.
     fn path_of(&self, name: &str) -> PathBuf;
 
-    /// Creates the folder `name` and missing parent folders. A folder must exist before a file is created in the
-    /// folder.
+    /// Creates the folder `name`, and creates parent folders that are missing. The folder of a file must exist before
+    /// the file is created.
     ///
     /// # Errors
     /// Errors of the storage.
     fn create_folder(&self, name: &str) -> io::Result<()>;
 
-    /// Creates a file with the content that `write` writes, unless a file of this name exists. In both cases, the file
-    /// is durable when the method returns.
+    /// Creates a file with the content that `write` writes. Does nothing if a file with this name exists. In both
+    /// cases, the file is durable when this function returns.
     ///
     /// # Errors
-    /// Errors of the storage and of `write`. The name then has no file, the previous file, or the complete new file.
+    /// Errors of the storage and of `write`. After an error, the name has no file, the previous file, or the complete
+    /// new file.
     fn put_with(&self, name: &str, write: &mut WriteFile<'_>) -> io::Result<Created>;
 
-    /// Creates a file, unless a file of this name exists.
+    /// Creates a file with these bytes. Does nothing if a file with this name exists.
     ///
     /// # Errors
     /// Errors of [`put_with`](Self::put_with).
@@ -54,20 +56,21 @@ pub trait Files: fmt::Debug + Send + Sync {
     /// Errors of the storage.
     fn open(&self, name: &str) -> io::Result<Option<Box<dyn BufRead + Send>>>;
 
-    /// Creation time of a file, by the clock of the storage; `None` if the file is missing.
+    /// Returns the creation time of a file, by the clock of the storage; `None` if the file is missing.
     ///
     /// # Errors
     /// Errors of the storage.
     fn created_at(&self, name: &str) -> io::Result<Option<SystemTime>>;
 
-    /// Length of a file in bytes; `None` if the file is missing.
+    /// Returns the length of a file, in bytes; `None` if the file is missing.
     ///
     /// # Errors
     /// Errors of the storage.
     fn length(&self, name: &str) -> io::Result<Option<u64>>;
 
-    /// Calls `visit` with the names of the files in a folder, in any order. Omits each name that is not greater than
-    /// `after`, compared by bytes. The names are relative to the folder. A missing folder has no files.
+    /// Calls `visit` with the name of each file in a folder whose name is greater than `after`. Names are compared by
+    /// their bytes. The order of the calls is arbitrary. The names are relative to the folder. A missing folder has no
+    /// files.
     ///
     /// # Errors
     /// Errors of the storage.
@@ -82,23 +85,22 @@ pub trait Files: fmt::Debug + Send + Sync {
         self.list_after(folder, "", visit)
     }
 
-    /// Calls `visit` with the name of each folder in a folder, in any order. The names are relative to the parent
-    /// folder. A missing folder has no folders. In storage where a folder is only a prefix of names, a folder without
-    /// files is missing.
-    ///
+    /// Calls `visit` with the name of each folder in a folder. The order of the calls is arbitrary. The names are
+    /// relative to the outer folder. A missing folder has no folders. In storage where a folder is only a prefix of
+    /// names, a folder without files is missing.
     /// # Errors
     /// Errors of the storage.
     fn list_folders(&self, folder: &str, visit: &mut dyn FnMut(&str)) -> io::Result<()>;
 
-    /// Removes a file, durably. Does nothing if the file is missing. For folders, see
+    /// Removes a file. The removal is durable. Does nothing if the file is missing. To remove a folder, use
     /// [`remove_folder`](Self::remove_folder).
     ///
     /// # Errors
     /// Errors of the storage.
     fn remove(&self, name: &str) -> io::Result<()>;
 
-    /// Removes a folder with its content, if the folder exists. After an error or a loss of power, some of the content
-    /// may remain.
+    /// Removes a folder with its content. Does nothing if the folder is missing. After an error or a loss of power, a
+    /// part of the content may remain.
     ///
     /// # Errors
     /// Errors of the storage.
@@ -114,12 +116,12 @@ pub trait Files: fmt::Debug + Send + Sync {
 /// Maximum size in bytes of a file that [`Files::get`] reads, such as `spec.json`.
 pub const SMALL_FILE: u64 = 1 << 20;
 
-/// Creates the error of a file with invalid content.
+/// Creates an error for a file with invalid content.
 pub fn invalid(what: impl Into<String>) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, what.into())
 }
 
-/// Creates the error of a file that has more than `most` bytes.
+/// Creates an error for a file that has more than `most` bytes.
 pub fn too_long(most: u64) -> io::Error {
     invalid(format!("the file has more than {most} bytes, the most of its kind"))
 }

@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use crate::files::{Created, Files, WriteFile};
 
-/// The files of a folder, with names relative to the folder.
+/// The files of a folder in other [`Files`]. The names are relative to the folder.
 #[derive(Clone, Debug)]
 pub struct Folder {
     files: Arc<dyn Files>,
@@ -15,13 +15,13 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// Creates the view of the folder `name`, which may be missing.
+    /// Creates a view of the folder `name`. The folder may be missing.
     pub fn new(files: &Arc<dyn Files>, name: String) -> Self {
         Self { files: Arc::clone(files), name }
     }
 
     fn of(&self, name: &str) -> String {
-        // Joining an empty name would append a slash.
+        // Joining an empty name would append a slash to the name of the folder.
         if name.is_empty() { self.name.clone() } else { format!("{}/{name}", self.name) }
     }
 }

@@ -1,4 +1,4 @@
-//! The input of a job: boards, packed into parts. `docs/JOB_FILES.md` describes the format byte by byte.
+//! The input of a job. The boards are packed into parts. `docs/JOB_FILES.md` describes the format byte by byte.
 
 use std::fmt;
 use std::io::{self, ErrorKind};
@@ -12,25 +12,25 @@ use crate::files::Files;
 use crate::input_files::{FOLDER, InputSums, OTHER_INPUT, missing, name_of, of_file};
 use crate::input_problems::{InputProblemsWriter, PROBLEMS_PART_ROWS, StoredProblems};
 
-/// The input as `spec.json` records it. The boards are in the input's parts.
+/// Record of an input in `spec.json`. The parts of the input contain the boards.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct InputRecord {
     goal: Board,
     count: u64,
     digest: [u8; 32],
-    /// SHA-256 of the list of the digests of all files of the input.
+    /// SHA-256 of the list of digests of the input's files.
     sums: [u8; 32],
     /// Index of a row, from 0. The problems of all invalid rows before this index are stored.
     problems_before: u64,
 }
 
-/// Number of rows of a part of an input. The last part has the remaining rows.
+/// Number of rows in a part of an input. The last part has the remaining rows.
 pub const INPUT_PART_ROWS: u64 = 1 << 16;
 
 const MAGIC: &[u8; 8] = b"TAQINPT1";
 const HEADER_BYTES: usize = 32;
 
-/// Why bytes are not a part of an input.
+/// The reason why bytes are not a valid part of an input.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum InputPartError {
     /// The bytes do not begin with the magic number of the format.
@@ -58,13 +58,13 @@ impl std::error::Error for InputPartError {}
 
 impl InputRecord {
     /// Creates the record of an input. `goal` is the goal of all boards, and `count` is the number of rows. `digest` is
-    /// the SHA-256 of the packed boards, and `sums` is the SHA-256 of the list of the files' digests.
+    /// the SHA-256 of the packed boards. `sums` is the SHA-256 of the list of digests of the input's files.
     pub(crate) fn new(goal: Board, count: u64, digest: [u8; 32], sums: [u8; 32]) -> Self {
         Self { goal, count, digest, sums, problems_before: count }
     }
 
-    /// Sets the index of a row before which the problems of all invalid rows are stored. An index beyond the last row
-    /// stands for the number of rows.
+    /// Sets the index of a row. The problems of all invalid rows before this index are stored. An index beyond the last
+    /// row is replaced with the number of rows.
     #[must_use]
     pub fn with_problems_before(self, row: u64) -> Self {
         Self { problems_before: row.min(self.count), ..self }
@@ -95,7 +95,7 @@ impl InputRecord {
         &self.digest
     }
 
-    /// SHA-256 of the list of the digests of all files of the input.
+    /// SHA-256 of the list of digests of the input's files.
     pub fn sums(&self) -> &[u8; 32] {
         &self.sums
     }
@@ -111,8 +111,8 @@ impl InputRecord {
     /// Creates a reader of rows.
     ///
     /// # Errors
-    /// Errors of the files, [`ErrorKind::InvalidData`] if the list of the files is damaged, and [`ErrorKind::NotFound`]
-    /// if the list is missing.
+    /// Errors of the files. [`ErrorKind::InvalidData`] if the list of digests is damaged. [`ErrorKind::NotFound`] if
+    /// the list is missing.
     pub(crate) fn reader<'r>(&'r self, files: &'r dyn Files) -> io::Result<InputReader<'r>> {
         let sums = InputSums::read(files, self.most_files(), &self.sums)?;
         Ok(InputReader { record: self, codec: BoardCodec::new(self.goal), files, sums })
@@ -128,10 +128,11 @@ pub(crate) struct InputReader<'r> {
 }
 
 impl InputReader<'_> {
-    /// Reads the rows with these indices. An invalid row is `None`.
+    /// Reads the rows with these indices. The result for an invalid row is `None`.
     ///
     /// # Errors
-    /// Errors of the files, and [`InputPartError`] as [`ErrorKind::InvalidData`]. Each error names its file.
+    /// Errors of the files, and [`InputPartError`] as [`ErrorKind::InvalidData`]. The message of an error names the
+    /// file.
     ///
     /// # Panics
     /// If the range ends after the last row of the input.
@@ -159,7 +160,7 @@ impl InputReader<'_> {
             .try_for_each(|part| self.part(part).map(drop))
     }
 
-    /// Reads a part, and checks that it belongs to this input.
+    /// Reads a part, and checks that the part belongs to this input.
     fn part(&self, part: u64) -> io::Result<Vec<u8>> {
         let name = file_name(part);
         let file = self.files.get_within(&name_of(&name), most_bytes(&self.codec));
@@ -177,7 +178,7 @@ fn most_bytes(codec: &BoardCodec) -> u64 {
     HEADER_BYTES as u64 + INPUT_PART_ROWS * codec.board_bytes() as u64
 }
 
-/// Iterator over rows of an input. Each call of `next` unpacks one board. An invalid row is `None`.
+/// Iterator over rows of an input. Each call of `next` unpacks one board. The item of an invalid row is `None`.
 #[derive(Debug)]
 pub struct InputBoards {
     codec: BoardCodec,
@@ -192,12 +193,13 @@ impl Iterator for InputBoards {
         let end = self.next + self.codec.board_bytes();
         let board = self.bytes.get(self.next..end)?;
         self.next = end;
-        // An invalid row is stored as bytes that are not a board.
+        // The packed bytes of an invalid row are not a board, so unpacking fails.
         Some(self.codec.read(board).ok())
     }
 }
 
-/// Writer of the parts of an input. An existing part must have the bytes that the writer would store.
+/// Writer of the parts of an input. If a part exists already, its bytes must equal the bytes that the writer would
+/// store.
 #[derive(Debug)]
 pub struct InputWriter {
     files: Arc<dyn Files>,
@@ -237,7 +239,7 @@ impl InputWriter {
         if self.count.is_multiple_of(INPUT_PART_ROWS) { self.put() } else { Ok(()) }
     }
 
-    /// Stores the last part, the last file of `problems`, and then the list of all files of the input. Returns the
+    /// Stores the last part, the last file of `problems`, and finally the list of digests of all files. Returns the
     /// record of the input.
     ///
     /// # Errors

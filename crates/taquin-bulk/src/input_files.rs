@@ -1,4 +1,4 @@
-//! The files of an input, and the list of their digests. `spec.json` has the digest of the list, so every reader
+//! The files of an input, and the list of the files' digests. `spec.json` has the digest of the list. So every reader
 //! detects a file of another input.
 
 use std::collections::BTreeMap;
@@ -9,28 +9,28 @@ use sha2::{Digest, Sha256};
 use crate::files::{Created, Files, invalid};
 use crate::sealed::{hex, unhex};
 
-/// Name of the file that describes a job. As long as this file is missing, the files of an input belong to no job.
+/// Name of the file that describes a job. While this file is missing, the files of an input belong to no job.
 pub const SPEC: &str = "spec.json";
 pub(crate) const FOLDER: &str = "input";
-/// Name of the list, in the format of `sha256sum`.
+/// Name of the list of digests, which has the format of `sha256sum`.
 const SUMS: &str = "SHA256SUMS";
 /// Message for a file whose digest differs from the list.
 pub(crate) const OTHER_INPUT: &str = "the file is a part of another input";
-/// Separator of digest and file name in the list.
+/// Separator between the digest and the file name in a line of the list.
 const SEPARATOR: &str = "  ";
-/// Maximum bytes of a line of the list.
+/// Maximum number of bytes of a line of the list.
 const LINE: u64 = 128;
 
-/// SHA-256 of each file of an input, by the file's name in the folder of the input.
+/// SHA-256 of each file of an input, by the name of the file in the folder of the input.
 #[derive(Debug, Default)]
 pub(crate) struct InputSums(BTreeMap<String, [u8; 32]>);
 
 impl InputSums {
-    /// Reads the list of at most `most` files, and checks that the list has the SHA-256 `digest`.
+    /// Reads the list of digests of at most `most` files. Checks that the SHA-256 of the list is `digest`.
     ///
     /// # Errors
-    /// Errors of the storage; [`io::ErrorKind::InvalidData`] for another list; [`io::ErrorKind::NotFound`] for a
-    /// missing list. Each error names the file of the list.
+    /// Errors of the storage; [`io::ErrorKind::InvalidData`] if the list has another digest;
+    /// [`io::ErrorKind::NotFound`] if the list is missing. The message of an error names the file of the list.
     pub(crate) fn read(files: &dyn Files, most: u64, digest: &[u8; 32]) -> io::Result<Self> {
         let text = files.get_within(&name_of(SUMS), LINE * most).map_err(|error| of_file(SUMS, &error))?;
         let text = text.ok_or_else(|| missing(SUMS))?;
@@ -57,7 +57,8 @@ impl InputSums {
         self.0.extend(other.0);
     }
 
-    /// Stores a file of the input, and records its digest. Returns false if a file of this name has other bytes.
+    /// Stores a file of the input, and records the digest of the file. Returns false if a file with this name has other
+    /// bytes.
     ///
     /// # Errors
     /// Errors of the storage.
@@ -70,8 +71,8 @@ impl InputSums {
         has_bytes(files, &name, bytes)
     }
 
-    /// Stores a file of the input as [`put`](Self::put) does, but replaces a file with other bytes if `spec.json` is
-    /// missing. Such a file was left by an interrupted command.
+    /// Stores a file of the input like [`put`](Self::put). If `spec.json` is missing, an existing file with other bytes
+    /// belongs to an interrupted command, and is replaced.
     ///
     /// # Errors
     /// Errors of the storage.
@@ -86,8 +87,8 @@ impl InputSums {
         self.put(files, file, bytes)
     }
 
-    /// Stores the list, and returns the SHA-256 of the list. If `spec.json` exists, a stored list with other content is
-    /// kept.
+    /// Stores the list, and returns the SHA-256 of the list. If `spec.json` exists, an existing list with other content
+    /// stays unchanged.
     ///
     /// # Errors
     /// Errors of the storage.
@@ -104,17 +105,17 @@ fn has_bytes(files: &dyn Files, name: &str, bytes: &[u8]) -> io::Result<bool> {
     Ok(files.length(name)? == Some(length) && files.get_within(name, length)?.is_some_and(|existing| existing == bytes))
 }
 
-/// Name of a file of an input, relative to the job.
+/// Returns the name of a file of an input, relative to the folder of the job.
 pub(crate) fn name_of(file: &str) -> String {
     format!("{FOLDER}/{file}")
 }
 
-/// Adds the name of a file to an error.
+/// Adds the name of a file to the message of an error.
 pub(crate) fn of_file(file: &str, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{file}: {error}"))
 }
 
-/// Creates the error of a missing file.
+/// Creates an error for a missing file.
 pub(crate) fn missing(file: &str) -> io::Error {
     io::Error::new(io::ErrorKind::NotFound, format!("{file} is missing"))
 }

@@ -1,5 +1,5 @@
-//! The problems of invalid rows of an input, stored as lines of JSON in parts. The last line of a part is the digest of
-//! the other lines.
+//! The problems of the invalid rows of an input. Parts store the problems as lines of JSON. The last line of a part has
+//! the digest of the other lines.
 
 use std::io::{self, BufRead};
 use std::sync::Arc;
@@ -8,14 +8,14 @@ use crate::files::{Files, invalid};
 use crate::input_files::{FOLDER, InputSums, OTHER_INPUT, name_of, of_file};
 use crate::sealed::{check_lines, seal_of_lines};
 
-/// Number of rows of a part. If all rows are invalid, a part takes some megabytes.
+/// Number of rows that a part covers. If all rows are invalid, a part has some megabytes.
 pub(crate) const PROBLEMS_PART_ROWS: u64 = 1 << 12;
 
 /// Maximum size of a part in bytes. The problem of a row takes less than 32 KiB.
 const MAX_PROBLEMS_PART: u64 = PROBLEMS_PART_ROWS << 15;
 
-/// Writer of the problems of rows. Parts of an accepted job are kept. Parts that an interrupted command left are
-/// replaced.
+/// Writer of the problems of rows. The writer keeps existing parts of an accepted job, and replaces existing parts of
+/// an interrupted command.
 #[derive(Debug)]
 pub struct InputProblemsWriter {
     files: Arc<dyn Files>,
@@ -23,30 +23,30 @@ pub struct InputProblemsWriter {
     lines: Vec<u8>,
     /// Number of bytes that the writer may still store.
     left: u64,
-    /// The first row whose problem did not fit into the limit; `None` as long as all problems fit.
+    /// The first row whose problem exceeded the limit; `None` if no problem exceeded the limit.
     first_omitted: Option<u64>,
     sums: InputSums,
 }
 
 impl InputProblemsWriter {
-    /// Creates a writer without a limit. If no problem is pushed, no file is stored.
+    /// Creates a writer without a limit. The writer stores a file only if there are problems.
     pub fn new(files: Arc<dyn Files>) -> Self {
         Self { files, part: 0, lines: Vec::new(), left: u64::MAX, first_omitted: None, sums: InputSums::default() }
     }
 
-    /// Sets the maximum number of stored bytes of all problems. From the first problem that does not fit, no problem is
-    /// stored.
+    /// Limits the bytes of all stored problems. The writer omits the first problem that exceeds the limit, and all
+    /// later problems.
     pub fn at_most(self, bytes: u64) -> Self {
         Self { left: bytes, ..self }
     }
 
-    /// Appends the problem of a row: a line of JSON that begins with the member `index`, the number of the row. The
-    /// rows must be in ascending order.
+    /// Appends the problem of a row. `line` is a line of JSON that begins with the member `index`, the number of the
+    /// row. The rows must be in ascending order.
     ///
     /// # Errors
     /// Errors of the files.
     pub fn push(&mut self, row: u64, line: &[u8]) -> io::Result<()> {
-        // From the first problem that does not fit, no problem is stored.
+        // After the first problem that exceeds the limit, `left` is 0, so all later problems are omitted too.
         let left = self.left.checked_sub(line.len() as u64);
         self.left = left.unwrap_or_default();
         if left.is_none() {
@@ -61,8 +61,8 @@ impl InputProblemsWriter {
         Ok(())
     }
 
-    /// Stores the last part. Returns the index of the first row whose problem did not fit, or [`u64::MAX`] if all
-    /// problems fit, and the digests of the files.
+    /// Stores the last part. Returns the index of the first row whose problem exceeded the limit, and the digests of
+    /// the files. If no problem exceeded the limit, the index is [`u64::MAX`].
     ///
     /// # Errors
     /// Errors of the files.
@@ -78,32 +78,32 @@ impl InputProblemsWriter {
         self.files.create_folder(FOLDER)?;
         let seal = seal_of_lines(&self.lines);
         self.lines.extend_from_slice(seal.as_bytes());
-        // Inputs that differ only in the texts of problems count as equal, so an existing job keeps its stored texts.
+        // Inputs that differ only in the texts of problems count as equal. So an existing job keeps the stored texts.
         self.sums.put_anew(&*self.files, &file_name(self.part), &self.lines)?;
         self.lines.clear();
         Ok(())
     }
 }
 
-/// Record of the stored problems of an input in the job's description.
+/// Record of an input's stored problems, as a part of the job's description.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct StoredProblems {
     /// Index of a row, from 0. The problems of all invalid rows before this index are stored.
     pub(crate) before: u64,
     /// Maximum number of files of the input.
     pub(crate) most_files: u64,
-    /// SHA-256 of the list of the files' digests.
+    /// SHA-256 of the list of digests of the input's files.
     pub(crate) sums: [u8; 32],
 }
 
 /// Reader of the stored problems of rows.
 pub struct InputProblems {
     stored: StoredProblems,
-    /// Digests of the input's files; `None` until the first problem is read.
+    /// Digests of the input's files; `None` until the first problem is requested.
     sums: Option<InputSums>,
-    /// Number and unread lines of the open part; `None` before the first part.
+    /// Number of the open part, and a reader of its remaining lines; `None` before the first part.
     open: Option<(u64, Box<dyn BufRead + Send>)>,
-    /// Row and text of a line that was read during the search for an earlier row.
+    /// Row and text of a line that was read ahead. The line belongs to a later row than the last requested row.
     ahead: Option<(u64, Vec<u8>)>,
 }
 
@@ -113,12 +113,12 @@ impl InputProblems {
         Self { stored, sums: None, open: None, ahead: None }
     }
 
-    /// Returns the problem of an invalid row as a line of JSON; `None` if problems are stored only for earlier rows.
-    /// The rows of successive calls must ascend.
+    /// Returns the problem of an invalid row, as a line of JSON. Returns `None` if the problem of the row is not
+    /// stored. The rows of successive calls must be in ascending order.
     ///
     /// # Errors
-    /// Errors of the files; [`io::ErrorKind::InvalidData`] if a part is damaged or lacks the problem of the row;
-    /// [`io::ErrorKind::NotFound`] if a part is missing. Each error names its file.
+    /// Errors of the files; [`io::ErrorKind::InvalidData`] if a part is damaged, or if the part lacks the problem of
+    /// the row; [`io::ErrorKind::NotFound`] if a part is missing. The message of an error names the file.
     pub fn of(&mut self, files: &dyn Files, row: u64) -> io::Result<Option<Vec<u8>>> {
         if row >= self.stored.before {
             return Ok(None);
@@ -144,7 +144,7 @@ impl InputProblems {
         }
     }
 
-    /// Returns the row and the text of the next line of a part; `None` after the last problem.
+    /// Returns the number of the row and the text of the next line in a part; `None` after the last problem.
     fn next(&mut self, files: &dyn Files, part: u64) -> io::Result<Option<(u64, Vec<u8>)>> {
         if self.open.as_ref().is_none_or(|(open, _)| *open != part) {
             (self.open, self.ahead) = (None, None);
@@ -157,13 +157,13 @@ impl InputProblems {
         if let Some((_, lines)) = &mut self.open {
             lines.read_until(b'\n', &mut line)?;
         }
-        // The last line has the digest instead of a row.
+        // The last line of a part has a digest, and no number of a row.
         Ok(row_of(&line).map(|row| (row, line)))
     }
 }
 
 impl InputProblems {
-    /// Checks a part, and opens the part for reading. A part that is not in the list of files has no problems.
+    /// Checks a part, and opens the part for reading. A part that is missing in the list of digests is empty.
     fn open(&self, files: &dyn Files, part: &str) -> io::Result<Box<dyn BufRead + Send>> {
         let Some(digest) = self.sums.as_ref().and_then(|sums| sums.of(part)) else { return Ok(Box::new(io::empty())) };
         let missing = || io::Error::new(io::ErrorKind::NotFound, "the file is missing");
@@ -188,7 +188,7 @@ fn file_name(part: u64) -> String {
     format!("{part:010}.ndjson")
 }
 
-/// Returns the row number with which a line begins; `None` for other text, such as the line with the digest.
+/// Returns the number of the row at the start of a line; `None` for other text, such as the line with the digest.
 fn row_of(line: &[u8]) -> Option<u64> {
     let digits = line.strip_prefix(b"{\"index\":")?;
     let end = digits.iter().position(|byte| !byte.is_ascii_digit())?;
@@ -263,7 +263,7 @@ mod tests {
             is_rejected(Some(&damaged));
             is_rejected(Some(&whole[..at]));
         }
-        // A complete part of an input with another text.
+        // A complete part of another input, which has another text.
         let other = [&line(1)[..], &line(3), b"{\"index\":4095,\"line\":9}\n"].concat();
         is_rejected(Some(&[&other, seal_of_lines(&other).as_bytes()].concat()));
     }

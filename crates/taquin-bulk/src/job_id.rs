@@ -1,4 +1,4 @@
-//! Ids of jobs, and names of their folders in a store.
+//! Ids of jobs, and names of the folders of jobs in a store.
 
 use std::fmt;
 use std::io;
@@ -9,11 +9,11 @@ use crate::files::Files;
 use crate::folder::Folder;
 use crate::sealed::{hex, unhex};
 
-/// The id of a job, 128 bits. The text of the id has 32 hexadecimal digits.
+/// The id of a job, 128 bits. As text, the id has 32 hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct JobId(pub [u8; 16]);
 
-/// The name of a job's folder in a store, 128 random bits. The text of the name has 32 hexadecimal digits.
+/// The name of a job's folder in a store, 128 random bits. As text, the name has 32 hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FolderName(pub [u8; 16]);
 
@@ -21,7 +21,7 @@ impl FolderName {
     /// Name of the folder that contains the folders of all jobs in a store.
     pub const PARENT: &str = "data";
 
-    /// The files in the folder of this name in a store.
+    /// Returns the files in the folder with this name in a store.
     pub fn in_store(self, store: &Arc<dyn Files>) -> Folder {
         Folder::new(store, format!("{}/{self}", Self::PARENT))
     }

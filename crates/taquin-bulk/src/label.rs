@@ -8,8 +8,7 @@ use taquin_solver::heuristic::DistanceTable;
 use taquin_solver::search::Helpers;
 use taquin_solver::{Distance, Limits, MoveSet, Path, Plan, Puzzle, Size, WrongSolution, named};
 
-/// Kind of the labels. If a limit ends a search, the label has the shortest solution found instead of an optimal
-/// solution.
+/// Kind of the labels. If a limit ends a search, the label has the shortest solution found, which may not be optimal.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Want {
     /// The optimal length.
@@ -19,8 +18,8 @@ pub enum Want {
     Moves,
     /// The optimal length, and all first moves of optimal solutions.
     Next,
-    /// A lower bound by linear conflict and the length of a constructed solution, without a search. For shapes with a
-    /// distance table, both bounds are the optimal length.
+    /// A lower bound by linear conflict, and the length of a constructed solution. No search runs. For shapes with a
+    /// distance table, both bounds equal the optimal length.
     Bounds,
     /// The optimal length, and the number of nodes that the search expanded.
     Expanded,
@@ -42,7 +41,7 @@ impl Want {
     }
 
     /// Returns true if labels of this kind use tables for boards of this size. Pattern tables take seconds to build.
-    /// [`Want::Bounds`] uses only the distance table, which exists only for small boards.
+    /// [`Want::Bounds`] uses only distance tables, which exist only for small boards.
     pub fn uses_tables(self, size: Size) -> bool {
         self != Self::Bounds || DistanceTable::serves(size)
     }
@@ -55,8 +54,8 @@ pub struct Label {
     pub lower_bound: u32,
     /// Length of the shortest solution found, in moves of one tile.
     pub length: u32,
-    /// All first moves of optimal solutions, for [`Want::Next`]. The set is empty at the goal. `None` if a limit ended
-    /// the search, and for other kinds of labels.
+    /// All first moves of optimal solutions, for [`Want::Next`]. The set is empty if the board is the goal. `None` if a
+    /// limit ended the search, and for other kinds of labels.
     pub next: Option<MoveSet>,
     /// Number of nodes that the search expanded, for [`Want::Expanded`]; `None` for other kinds of labels.
     pub expanded: Option<u64>,
@@ -76,28 +75,28 @@ impl Label {
     }
 }
 
-/// Why a board has no label.
+/// The reason why a board has no label.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum LabelError {
     /// A cancel flag is set.
     #[error("cancelled")]
     Cancelled,
-    /// The solution is illegal or shorter than a proven lower bound, because of a bug or damaged memory.
+    /// The solution is illegal, or shorter than a proven lower bound. The cause is a bug or damaged memory.
     #[error(transparent)]
     WrongSolution(#[from] WrongSolution),
-    /// The search panicked, which is a bug.
+    /// The search panicked. The cause is a bug.
     #[error("the search failed: a search panicked")]
     Panicked,
-    /// The search ended without a solution, which is a bug.
+    /// The search ended without a solution. The cause is a bug.
     #[error("the search failed: there is no solution")]
     NoSolution,
 }
 
-/// Limits that a request sets for each search. `None` takes the default.
+/// Limits that a request sets for each search. A limit that is `None` has its default value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct RequestedLimits {
-    /// Maximum time of a search. The time begins at the submission of a single search, and at the start of each search
-    /// of a batch.
+    /// Maximum time of a search. For a single search, the time begins at the submission. In a batch, the time of each
+    /// search begins at the start of the search.
     pub time: Option<Duration>,
     /// Maximum number of expanded nodes.
     pub expanded: Option<u64>,
@@ -123,7 +122,7 @@ pub struct LabelLimits {
     /// The requested limits. On boards of more than 16 cells, an absent time limit is
     /// [`LabelLimits::TIME_OF_LARGE_BOARDS`].
     pub requested: RequestedLimits,
-    /// Maximum time of a search, which caps the requested and the default time.
+    /// Maximum time of a search. This time caps the requested time and the default time.
     pub most_time: Duration,
     /// Maximum memory for the nodes of a search, in bytes.
     pub memory: u64,
@@ -134,12 +133,12 @@ impl LabelLimits {
     /// limit.
     pub const TIME_OF_LARGE_BOARDS: Duration = Duration::from_millis(100);
 
-    /// Creates limits without a cap on the requested time.
+    /// Creates limits that do not cap the requested time.
     pub fn of(requested: RequestedLimits, memory: u64) -> Self {
         Self { requested, most_time: Duration::MAX, memory }
     }
 
-    /// Limits of a search with this plan. `nodes` is the number of nodes that fit in memory.
+    /// Returns the limits of a search with this plan. `nodes` is the number of nodes that fit into the memory.
     pub(crate) fn of_search(&self, plan: &Plan, nodes: u64) -> Limits {
         let Self { requested, most_time, .. } = *self;
         let default = plan.uses_all_time().then_some(Self::TIME_OF_LARGE_BOARDS);
@@ -154,10 +153,10 @@ impl LabelLimits {
 /// Hooks that pause or stop the labelling, and an observer of failures.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LabelControl<'a> {
-    /// Flags that stop the labelling as soon as any flag is set.
+    /// Flags that cancel the labelling. The labelling stops once one of the flags is set.
     pub cancel: &'a [&'a AtomicBool],
-    /// Pauses the thread while more important work waits, between boards and during searches, and lets idle threads
-    /// help a search. `None` if the thread never pauses and gets no help.
+    /// Pauses the labelling while more important work waits, between boards and during searches. Also lets idle threads
+    /// help a search. `None` if the labelling never pauses and gets no help.
     pub helpers: Option<&'a dyn Helpers>,
     /// Receives each failed search; `None` if failures are ignored.
     pub failures: Option<&'a dyn FailureObserver>,
@@ -170,9 +169,9 @@ impl LabelControl<'_> {
     }
 }
 
-/// Observes failed searches. Each failure is a bug or damaged memory.
+/// An observer of failed searches. The cause of each failure is a bug or damaged memory.
 pub trait FailureObserver: Debug + Send + Sync {
-    /// Receives a board that has no label because of `error`.
+    /// Receives a board that has no label, and the error of the board's search.
     fn failed(&self, puzzle: &Puzzle, error: LabelError);
 }
 

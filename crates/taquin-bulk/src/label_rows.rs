@@ -1,4 +1,4 @@
-//! The loop that labels rows, from any source to any sink.
+//! The loop that labels rows. The loop takes rows from any source, and passes labels to any sink.
 
 use taquin_solver::{Puzzle, WrongSolution};
 
@@ -6,36 +6,37 @@ use crate::batch_solver::BatchSolver;
 use crate::label::{Label, LabelControl, LabelError};
 use crate::part::Row;
 
-/// A processed row.
+/// A row after the loop has processed it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum LabelledRow<F> {
     /// A board and its label.
     Solved(Puzzle, Label),
-    /// A board whose search failed, and the reason. The failure was reported to [`LabelControl::failures`].
+    /// A board whose search failed, and the error of the search. The failure was reported to
+    /// [`LabelControl::failures`].
     Failed(Puzzle, LabelError),
     /// The error that the source yielded instead of a board.
     Faulty(F),
 }
 
-/// Why the loop ended.
+/// The reason why the loop ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RowsEnd {
     /// The source is exhausted.
     Exhausted,
-    /// A cancel flag is set. If the flag ended a search, the last row taken from the source was not passed to the sink.
+    /// A cancel flag is set. If the flag stopped a search, the sink did not receive the row of that search.
     Cancelled,
 }
 
-/// Labels the rows of a source, and passes each row with its key to `sink`, in the order of the source.
+/// Labels the rows of a source. Passes each row with its key to `sink`, in the order of the source.
 ///
-/// Between boards the loop checks the cancel flags and pauses for more important work. A failed search is reported to
-/// [`LabelControl::failures`] before `sink` gets the row.
+/// Between boards, the loop checks the cancel flags, and pauses while more important work waits. The loop reports a
+/// failed search to [`LabelControl::failures`] before `sink` receives the row.
 ///
 /// # Errors
-/// The first error of `sink`, after which no row is taken from the source.
+/// The first error of `sink`. After an error, the loop takes no further row from the source.
 ///
 /// # Panics
-/// If the source has a board for whose size [`Want::serves`](crate::Want::serves) returns false.
+/// If the source has a board of a size for which [`Want::serves`](crate::Want::serves) returns false.
 pub fn label_rows<K, F, E>(
     rows: impl IntoIterator<Item = (K, Result<Puzzle, F>)>,
     solver: &mut BatchSolver<'_>,
@@ -114,7 +115,7 @@ mod tests {
         BatchSolver::new(tables, Want::Length, LabelLimits::of(RequestedLimits::default(), 64 << 20))
     }
 
-    /// Counts pauses, and raises a flag at pause number `cancel_at`.
+    /// Counts pauses, and sets a flag at the pause with the number `cancel_at`.
     #[derive(Debug, Default)]
     struct Pauses {
         count: AtomicUsize,
@@ -143,7 +144,7 @@ mod tests {
         }
     }
 
-    /// Tables that panic when patterns are loaded.
+    /// Tables that panic when patterns are loaded from them.
     #[derive(Debug)]
     struct Panicking(SmallTables);
 

@@ -1,4 +1,5 @@
-//! Labels many sliding-tile puzzles: rows of boards, recipes of random boards, and jobs as files.
+//! Labels many sliding-tile puzzles. The puzzles are rows of an input or boards of a recipe. Jobs store labels as
+//! files.
 //!
 //! ```
 //! use std::convert::Infallible;
@@ -22,48 +23,48 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`label_rows`] is the one loop that labels rows. A source yields puzzles or row errors; a sink takes the labels. A
-//! job ([`StoredJob`]) stores labels in [`Files`], such as a directory. A *chunk* is a range of boards that is labelled
-//! as a whole; a *part* is the file with the labels of a chunk; a *shard* is every n-th chunk, for one of n processes.
-//! The bytes of a part depend only on the job's description and the number of the chunk, unless a time limit ends a
-//! search or a search fails. Files are created once and never changed, so the existing files are the state of the job
-//! (docs/adr/0023).
+//! [`label_rows`] is the only loop that labels rows. A source yields puzzles or row errors, and a sink receives the
+//! labels. A job ([`StoredJob`]) stores labels in [`Files`], such as a directory. A *chunk* is a range of boards that
+//! is labelled as a whole. A *part* is the file with the labels of a chunk. A *shard* is every n-th chunk, for one of n
+//! processes. The bytes of a part depend only on the description of the job and the number of the chunk, unless a time
+//! limit ends a search or a search fails. Files are created once and never changed, so the existing files are the state
+//! of the job (docs/adr/0023).
 //!
-//! Each module uses only modules that stand below it in this list:
+//! Each module uses only the modules below it in this list:
 //!
 //! - `command`: the command `taquin batch`, in builds with the feature `command`
 //! - `card`: the data set card `README.md`
 //! - `check`: checks of a job's files and of a sample of its labels
-//! - `manifest`: `end.json`, which tells how a job ended and lists the parts of a complete job
+//! - `manifest`: `end.json`, which has the state of an ended job, and the list of parts of a complete job
 //! - `runner`: makes the parts of a job on threads of this process
 //! - `stored_job`: the files of a job
-//! - `chunk_size`: the number of boards of a chunk, from the cost of a sample of boards
+//! - `chunk_size`: selects the number of boards of a chunk, by the cost of a sample of boards
 //! - `spec`: the description of a job
-//! - `input`: boards of an input, packed
-//! - `input_problems`: the errors of invalid rows of an input
-//! - `input_files`: the files of an input, and the list of their digests
-//! - [`rows`]: lines of JSON or CSV as puzzles, and labels as lines
+//! - `input`: the boards of an input, in a packed format
+//! - `input_problems`: the errors of the invalid rows of an input
+//! - `input_files`: the files of an input, and the list of the files' digests
+//! - [`rows`]: reads lines of JSON or CSV as puzzles, and writes labels as lines
 //! - [`fields`]: reads the fields of a row or of a request, and reports all errors at once
 //! - `recipe`: random boards from a seed
 //! - `lines`: labels as JSON and CSV
 //! - `parquet_file`: labels as Parquet, in builds with the feature `parquet`
 //! - `label_rows`: the loop that labels rows
-//! - `batch_solver`: labels boards of any goals
+//! - `batch_solver`: the solver that labels boards, with any goals
 //! - `part`: the file of a chunk
 //! - `row_error`: the errors of a row
 //! - `label`: the label of a board, and the limits of its search
 //! - [`test_files`]: implementations of `Files` for tests
 //! - `directory`: `Files` in a directory
-//! - `new_file`: files that are written under temporary names
-//! - `directory_lock`: locks of the processes that use a directory
+//! - `new_file`: files that are written under a temporary name first
+//! - `directory_lock`: locks on directories, against conflicting use by other processes
 //! - `job_id`: ids of jobs, and names of their folders
 //! - `folder`: `Files` in a folder of other `Files`
 //! - `file_system`: opens and compares regular files
 //! - `files`: the trait `Files`, files that are created once
 //! - `sealed`: digests, and checksums at the end of text files
-//! - `ordered`: work on several threads, with results in order
+//! - `ordered`: parallel map with the results in order
 
-// Only tests may unwrap and print. Other code calls `expect` with the reason why the call cannot fail.
+// Only tests may unwrap and print. The message of an `expect` gives the reason why the call cannot fail.
 #![cfg_attr(not(test), warn(clippy::too_many_lines, clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr))]
 
 mod batch_solver;

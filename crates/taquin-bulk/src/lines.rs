@@ -1,4 +1,4 @@
-//! Labels as text: members of a JSON object, and fields of a CSV line.
+//! Labels as text: as members of a JSON object, and as fields of a CSV line.
 
 use std::io::Write;
 
@@ -6,8 +6,8 @@ use taquin_solver::{Board, MoveSet, Size};
 
 use crate::label::{Label, Want};
 
-/// True if a text has a control character, a quote or a backslash, which JSON strings escape. Sixteen bytes are tested
-/// at once, by instructions for vectors where the processor has them.
+/// Returns true if a text has a character that a JSON string must escape: a control character, a quote or a backslash.
+/// The function tests sixteen bytes at a time, with vector instructions if the processor has them.
 pub fn needs_escapes(text: &str) -> bool {
     let is_escaped = |byte: &u8| *byte < b' ' || *byte == b'"' || *byte == b'\\';
     let has_escaped = |bytes: &[u8; 16]| bytes.iter().fold(false, |found, byte| found | is_escaped(byte));
@@ -37,9 +37,9 @@ pub fn board_json(board: &Board, out: &mut Vec<u8>) {
     out.push(b']');
 }
 
-/// Appends the members of a label to `out`, without braces. The members are `length` and `optimal`, and a member with
-/// the name of the kind for [`Want::Moves`], [`Want::Next`] and [`Want::Expanded`]. The member `lower_bound` follows
-/// `optimal` for [`Want::Bounds`], and if the length is not proven.
+/// Appends the members of a label to `out`, without braces. All labels have the members `length` and `optimal`. For
+/// [`Want::Moves`], [`Want::Next`] and [`Want::Expanded`], a member with the name of the kind follows. For
+/// [`Want::Bounds`], and if the length is not proven optimal, the member `lower_bound` follows `optimal`.
 pub fn label_json(label: &Label, want: Want, out: &mut Vec<u8>) {
     let optimal = if label.is_optimal() { "true" } else { "false" };
     out.extend_from_slice(b"\"length\":");
@@ -71,20 +71,20 @@ pub fn label_json(label: &Label, want: Want, out: &mut Vec<u8>) {
     }
 }
 
-/// The columns of a CSV file. The file has a column for each cell, whose name is the number of the cell from 0, and
-/// then the columns of the label.
+/// The columns of a CSV file. The first columns are the cells of the board; the name of a column is the number of its
+/// cell, counted from 0. The columns of the label follow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CsvColumns {
     /// Shape of the boards.
     pub size: Size,
-    /// Kind of the labels. The length is the column `cost`.
+    /// Kind of the labels. The column of the length has the name `cost`.
     pub want: Want,
-    /// True if the file has a column `lower_bound`, because lengths may be unproven.
+    /// True if the file has a column `lower_bound`, since some lengths may not be proven optimal.
     pub has_bound: bool,
 }
 
 impl CsvColumns {
-    /// Appends the header line, which begins with `0,1,…,cost`, to `out`.
+    /// Appends the header line to `out`. The line begins with `0,1,…,cost`.
     pub fn header(&self, out: &mut Vec<u8>) {
         for cell in 0..self.size.cells() {
             number(cell as u64, out);
@@ -103,8 +103,8 @@ impl CsvColumns {
         out.push(b'\n');
     }
 
-    /// Appends the line of a row to `out`. The cells are empty if `board` is `None`, and the label's fields are empty
-    /// if `label` is `None`.
+    /// Appends the line of a row to `out`. If `board` is `None`, the cells are empty. If `label` is `None`, the fields
+    /// of the label are empty.
     pub fn line(&self, board: Option<&Board>, label: Option<&Label>, out: &mut Vec<u8>) {
         match board {
             Some(board) => {
@@ -143,7 +143,7 @@ fn letters(label: &Label, out: &mut Vec<u8>) {
 }
 
 fn number(number: u64, out: &mut Vec<u8>) {
-    // The most frequent numbers have a fast path.
+    // Numbers below 100 are the most frequent, and have a fast path.
     match number {
         0..=9 => out.push(b'0' + number as u8),
         10..=99 => out.extend([b'0' + (number / 10) as u8, b'0' + (number % 10) as u8]),

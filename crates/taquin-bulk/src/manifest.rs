@@ -1,4 +1,4 @@
-//! `end.json`: how a job ended, and the parts and totals of a complete job.
+//! The file `end.json`: the end of a job and, for a complete job, the list of the parts and the counts of the rows.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -25,14 +25,14 @@ pub struct Manifest {
     pub totals: Totals,
 }
 
-/// How a job ended, according to `end.json`.
+/// The end of a job, as recorded in `end.json`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct JobEnd {
     /// State of the ended job.
     pub state: EndState,
-    /// Reason of a failure; `None` if the job has not failed.
+    /// The reason why the job failed; `None` if the job has not failed.
     pub reason: Option<String>,
-    /// Counts of the rows of a complete job; `None` for other jobs.
+    /// Counts of the rows; `None` if the job is not complete.
     pub totals: Option<Totals>,
 }
 
@@ -40,7 +40,7 @@ pub struct JobEnd {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EndState {
-    /// All parts exist.
+    /// The job is complete: all parts exist.
     Completed,
     /// The job was cancelled before all parts existed.
     Cancelled,
@@ -82,7 +82,7 @@ pub struct ManifestPart {
     pub sha256: String,
 }
 
-/// Counts of rows, with and without labels.
+/// Counts of rows.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Totals {
     /// Number of all rows, including invalid rows.
@@ -92,9 +92,9 @@ pub struct Totals {
     /// Number of invalid rows of the input.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub invalid: u64,
-    /// Number of solved boards whose length is not proven optimal.
+    /// Number of solved boards whose solution is not proven optimal.
     pub unproven: u64,
-    /// Number of solved boards by length of the solution, in moves.
+    /// Number of solved boards for each length of the solution, in moves.
     pub lengths: BTreeMap<u32, u64>,
 }
 
@@ -129,7 +129,7 @@ impl Totals {
     }
 }
 
-/// Why writing a manifest stops before its end.
+/// The reason why the writing of a manifest stopped early.
 enum Halt {
     /// The caller's `goes_on` returned false.
     Stopped,
@@ -152,7 +152,7 @@ impl StoredJob {
     /// Reads the manifest in `end.json`; `None` if the job is not complete.
     ///
     /// # Errors
-    /// [`JobError`], also if `end.json` is invalid.
+    /// [`JobError`]. An invalid `end.json` is an error too.
     pub fn manifest(&self) -> Result<Option<Manifest>, JobError> {
         match self.read_end()? {
             Some((EndJson { state: EndState::Completed, .. }, bytes)) => self.parsed(END, &bytes).map(Some),
@@ -160,17 +160,17 @@ impl StoredJob {
         }
     }
 
-    /// Reads how the job ended from `end.json`; `None` if the job has not ended.
+    /// Reads the end of the job from `end.json`; `None` if the job has not ended.
     ///
     /// # Errors
-    /// [`JobError`], also if `end.json` is invalid.
+    /// [`JobError`]. An invalid `end.json` is an error too.
     pub fn end(&self) -> Result<Option<JobEnd>, JobError> {
         let end = self.read_end()?;
         Ok(end.map(|(EndJson { state, reason, totals, .. }, _)| JobEnd { state, reason, totals }))
     }
 
-    /// Reads `end.json`, and checks the checksum and that the file belongs to this job. Returns the members without the
-    /// parts, and the bytes of the file; `None` if the file is missing.
+    /// Reads `end.json`. Checks the checksum, and checks that the file belongs to this job. Returns the members without
+    /// the parts, and the bytes of the file. Returns `None` if the file is missing.
     fn read_end(&self) -> Result<Option<(EndJson, Vec<u8>)>, JobError> {
         /// Maximum bytes of `end.json` without the entries of the parts.
         const COUNTS: u64 = 4 << 20;
@@ -189,12 +189,12 @@ impl StoredJob {
         serde_json::from_slice(bytes).map_err(|error| self.file_error(name, invalid(error.to_string())))
     }
 
-    /// Returns the reason in `damaged.json`, which marks an ended job as damaged; `None` if the file is missing. The
-    /// mark overrides the state in `end.json`.
+    /// Returns the reason in `damaged.json`; `None` if the file is missing. The file marks an ended job as damaged, and
+    /// overrides the state in `end.json`.
     ///
     /// # Errors
-    /// [`JobError`] if the storage fails. An invalid `damaged.json` counts as a mark, with the error of the file as the
-    /// reason.
+    /// [`JobError`] if the storage fails. An invalid `damaged.json` causes no error: the job counts as damaged, and the
+    /// reason is the error of the file.
     pub fn damage(&self) -> Result<Option<String>, JobError> {
         let read = self.get_within(DAMAGED, SMALL_FILE).and_then(|bytes| {
             let Some(bytes) = bytes else { return Ok(None) };
@@ -208,7 +208,7 @@ impl StoredJob {
         }
     }
 
-    /// Marks an ended job as damaged, unless a mark exists.
+    /// Marks an ended job as damaged. Does nothing if the job is marked already.
     ///
     /// # Errors
     /// [`JobError::File`].
@@ -232,8 +232,8 @@ impl StoredJob {
         self.created_at(END)
     }
 
-    /// Ends an incomplete job: creates `end.json` with this state and this reason, and without totals. Does nothing if
-    /// the job has ended.
+    /// Ends an incomplete job: creates `end.json` with this state and this reason, without totals. Does nothing if the
+    /// job has ended.
     ///
     /// # Errors
     /// [`JobError::File`].
@@ -241,20 +241,20 @@ impl StoredJob {
         self.put_json(END, &EndJson { state, spec_sha256: hex(self.digest()), reason, totals: None })
     }
 
-    /// Completes the job if all parts exist: reads all parts, and creates `end.json`. An existing `end.json` is kept.
-    /// Returns false if a part is missing.
+    /// Completes the job if all parts exist: reads all parts, and creates `end.json`. An existing `end.json` stays
+    /// unchanged. Returns false if a part is missing.
     ///
     /// # Errors
-    /// [`JobError`], also for a damaged part.
+    /// [`JobError`]. A damaged part is an error too.
     pub fn complete(&self) -> Result<bool, JobError> {
         self.complete_while(|| true)
     }
 
-    /// Completes the job as [`complete`](Self::complete) does, but calls `goes_on` before each part is read. Returns
-    /// false as soon as `goes_on` returns false, or if a part is missing.
+    /// Completes the job like [`complete`](Self::complete), and calls `goes_on` before each part is read. Returns false
+    /// once `goes_on` returns false, or if a part is missing.
     ///
     /// # Errors
-    /// [`JobError`], also for a damaged part.
+    /// [`JobError`]. A damaged part is an error too.
     pub fn complete_while(&self, mut goes_on: impl FnMut() -> bool) -> Result<bool, JobError> {
         if self.done()?.contains(&false) {
             return Ok(false);
@@ -271,8 +271,8 @@ impl StoredJob {
         }
     }
 
-    /// Writes the manifest to `file`, with one part in memory at a time. If a part cannot be read or `goes_on` returns
-    /// false, sets `halt` and leaves the file incomplete.
+    /// Writes the manifest to `file`. Only one part is in memory at a time. If a part cannot be read or `goes_on`
+    /// returns false, sets `halt`, and leaves the file incomplete.
     fn write_manifest(
         &self,
         file: &mut dyn Write,
@@ -290,7 +290,7 @@ impl StoredJob {
             }
             let (part, bytes) = match self.part(chunk) {
                 Ok(Some(part)) => part,
-                // Another process has removed the part since the list of parts was read.
+                // Another process has removed the part since the parts were listed.
                 Ok(None) => return Err(std::io::ErrorKind::NotFound.into()),
                 Err(error) => {
                     *halt = Some(Halt::Part(error));

@@ -1,4 +1,4 @@
-//! Files that are written under temporary names, and get their final names once complete.
+//! Files that are written under a temporary name, and receive the final name when they are complete.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 use crate::file_system::{if_found, open_regular, sync_folder_of};
 use crate::files::Created;
 
-/// A file that is being written under a temporary name. Dropping the value removes the file, unless
-/// [`create`](Self::create) or [`replace`](Self::replace) has given the file its final name.
+/// A file that is written under a temporary name. [`create`](Self::create) and [`replace`](Self::replace) give the file
+/// its final name. Dropping the value before removes the file.
 #[derive(Debug)]
 pub struct NewFile {
     path: PathBuf,
     temporary: PathBuf,
-    /// The open file, which this process has locked. An unlocked temporary file was left by a killed process.
+    /// The open file. This process has locked the file. A temporary file without a lock belongs to a killed process.
     file: File,
 }
 
@@ -28,7 +28,7 @@ const OPEN: u32 = 0o666;
 const PRIVATE: u32 = 0o600;
 
 impl NewFile {
-    /// Creates a temporary file in the folder of `path`, the final path.
+    /// Creates a temporary file in the folder of `path`. `path` is the final path.
     ///
     /// # Errors
     /// Errors of the file system.
@@ -36,8 +36,8 @@ impl NewFile {
         Self::with_mode(path, OPEN)
     }
 
-    /// Creates a temporary file in the folder of `path`, the final path. Only the user of this process can read the
-    /// file.
+    /// Creates a temporary file in the folder of `path`. `path` is the final path. Only the user of this process can
+    /// read the file.
     ///
     /// # Errors
     /// Errors of the file system.
@@ -51,34 +51,34 @@ impl NewFile {
             temporary.push(format!(".{:016x}{TEMPORARY}", getrandom::u64().map_err(io::Error::other)?));
             let temporary = PathBuf::from(temporary);
             let file = OpenOptions::new().write(true).create_new(true).mode(mode).open(&temporary)?;
-            // Errors are ignored. On a file system without locks, no process can lock the file, so no process removes
+            // An error is ignored: on a file system without locks, no process can lock the file, so no process removes
             // the file.
             let _ = file.lock();
-            // Another process may have locked and removed the file first.
+            // Another process may have locked and removed the file before this process locked the file.
             if file.metadata()?.nlink() > 0 {
                 return Ok(Self { path, temporary, file });
             }
         }
     }
 
-    /// Removes the temporary files that killed processes left for the final path `path`.
+    /// Removes temporary files for the final path `path` that killed processes left.
     pub fn remove_left(path: &Path) {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let Some(name) = path.file_name().and_then(OsStr::to_str) else { return };
         let is_of = |left: &str| is_temporary(left) && left.len() == name.len() + 1 + DIGITS + TEMPORARY.len();
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
             if entry.file_name().to_str().is_some_and(|left| left.starts_with(name) && is_of(left)) {
-                // Errors are ignored, because a remaining file only takes disk space.
+                // An error is ignored, because a remaining file only takes disk space.
                 let _ = remove_if_left(&entry.path());
             }
         }
     }
 
-    /// Syncs the file, and links the file to its final name, unless a file of the final name exists.
+    /// Syncs the file, and links the file to its final name. Does not replace an existing file with the final name.
     ///
     /// # Errors
-    /// Errors of the file system. The final name then has no file, or the previous file. If only the folder could
-    /// not be synced, the final name may have the new file.
+    /// Errors of the file system. After an error, the final name has no file, or the previous file. If only the folder
+    /// cannot be synced, the final name may have the new file.
     pub fn create(self) -> io::Result<Created> {
         self.file.sync_all()?;
         let created = link(&self.temporary, &self.path)?;
@@ -86,11 +86,11 @@ impl NewFile {
         Ok(created)
     }
 
-    /// Syncs the file, and renames the file to its final name. Replaces an existing file of the final name.
+    /// Syncs the file, and renames the file to its final name. Replaces an existing file with the final name.
     ///
     /// # Errors
-    /// Errors of the file system. The final name then has no file, or the previous file. If only the folder could
-    /// not be synced, the final name may have the new file.
+    /// Errors of the file system. After an error, the final name has no file, or the previous file. If only the folder
+    /// cannot be synced, the final name may have the new file.
     pub fn replace(self) -> io::Result<()> {
         self.file.sync_all()?;
         fs::rename(&self.temporary, &self.path)?;
@@ -110,7 +110,7 @@ impl Write for NewFile {
 
 impl Drop for NewFile {
     fn drop(&mut self) {
-        // After a link the temporary name is useless; after a rename it no longer exists.
+        // After a link, the temporary name is not needed any more. After a rename, the temporary name does not exist.
         let _ = fs::remove_file(&self.temporary);
     }
 }
@@ -122,9 +122,9 @@ pub fn is_temporary(name: &str) -> bool {
     of.is_some_and(|(name, random)| !name.is_empty() && random.len() == DIGITS && random.bytes().all(is_digit))
 }
 
-/// Removes a temporary file, unless a process writes it.
+/// Removes a temporary file, unless a running process writes the file.
 pub(crate) fn remove_if_left(path: &Path) -> io::Result<()> {
-    // A network file system locks only files opened for writing.
+    // A network file system locks only files that are open for writing.
     let file = open_regular(path, OpenOptions::new().write(true))?;
     if file.try_lock().is_ok() {
         if_found(fs::remove_file(path))?;
@@ -132,7 +132,7 @@ pub(crate) fn remove_if_left(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Links `from` to `to`, unless `to` exists. Unlike a rename, a link never replaces a file.
+/// Links `from` to `to`, unless `to` exists. A rename could replace an existing file; a link never does.
 fn link(from: &Path, to: &Path) -> io::Result<Created> {
     match fs::hard_link(from, to) {
         Ok(()) => Ok(Created::New),

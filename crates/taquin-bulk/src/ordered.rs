@@ -1,22 +1,22 @@
-//! Parallel map with results in the order of the items.
+//! Parallel map whose results are in the order of the items.
 
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{Builder, scope};
 
 use parking_lot::Mutex;
 
-/// An item, and the channel of its result.
+/// An item, and the sender for the result of the item.
 type Task<I, T> = (I, SyncSender<T>);
 
-/// Calls `work` on the items of `source`, on `threads` threads. Calls `sink` on the results in the order of the items,
-/// on the caller's thread. About `4 * threads` items and results are in memory at most, so a slow sink slows the
-/// source.
+/// Calls `work` on the items of `source`, on `threads` threads. Calls `sink` on the results, in the order of the items,
+/// on the caller's thread. At most about `4 * threads` items and results are in memory at the same time, so a slow sink
+/// slows down the source.
 ///
 /// # Errors
-/// The first error of `sink`, after which no item is taken from the source.
+/// The first error of `sink`. After an error, no further item is taken from the source.
 ///
 /// # Panics
-/// If the system creates no thread for `source` or no thread for `work`, or if `source` or `work` panics.
+/// If the system refuses a thread for `source`, or refuses all threads for `work`. If `source` or `work` panics.
 pub fn map_in_order<I: Send, T: Send, E>(
     threads: usize,
     source: impl Iterator<Item = I> + Send,
@@ -31,7 +31,7 @@ pub fn map_in_order<I: Send, T: Send, E>(
         let feed = move || {
             for item in source {
                 let (done, result) = sync_channel(1);
-                // Sending fails only after the sink has failed, because the receiver is then gone.
+                // Sending fails only after the sink has failed, because the receiver is dropped then.
                 if in_order.send(result).is_err() || hand_out.send((item, done)).is_err() {
                     return;
                 }
@@ -39,12 +39,12 @@ pub fn map_in_order<I: Send, T: Send, E>(
         };
         let solve = || {
             while let Some((item, done)) = take() {
-                // After an error of the sink, nobody receives the result.
+                // After an error of the sink, sending fails, because the receiver is dropped.
                 let _ = done.send(work(item));
             }
         };
         Builder::new().spawn_scoped(scope, feed).expect("a thread can be created");
-        // Fewer threads do the work if the system refuses to create more.
+        // If the system refuses some of the threads, fewer threads do the work.
         let created = (0..threads).map_while(|_| Builder::new().spawn_scoped(scope, solve).ok()).count();
         assert!(created > 0, "a thread can be created");
         for result in results {
@@ -63,7 +63,7 @@ mod tests {
     #[test]
     fn results_come_in_the_order_of_the_items() {
         let mut results = Vec::new();
-        // Later items are ready before earlier ones.
+        // Some items are ready before earlier items.
         let work = |item: u64| {
             std::thread::sleep(std::time::Duration::from_micros(100 * (item % 7)));
             item * item

@@ -1,4 +1,4 @@
-//! Labels as Parquet files.
+//! Writes labels to Parquet files.
 
 use std::io::{self, Write};
 use std::ops::Range;
@@ -16,29 +16,31 @@ use taquin_solver::{Board, MoveSet, Path, Size};
 
 use crate::label::{Label, Want};
 
-/// Number of rows of a row group. The last row group has the remaining rows. Readers and the writer hold one row group
+/// Number of rows in a row group. The last row group has the remaining rows. Readers and the writer keep one row group
 /// in memory.
 const GROUP_ROWS: usize = 1 << 17;
-/// Number of rows whose values are passed to the library in one call.
+/// Number of rows whose values are passed to the Parquet library in one call.
 const VALUES_ROWS: usize = 1 << 12;
-/// Maximum number of rows of a data file, a multiple of `GROUP_ROWS`.
+/// Maximum number of rows in a data file. The number is a multiple of `GROUP_ROWS`.
 const DATA_FILE_ROWS: u64 = 10 << 20;
-/// Compression level of Zstandard, whose levels are 1 to 22. Higher levels than this one save less than 1 % of the
-/// bytes and take much longer.
+/// Compression level of Zstandard. The levels are 1 to 22. Higher levels save less than 1 % of the bytes, and take much
+/// longer.
 const ZSTD_LEVEL: i32 = 3;
 
-/// Name and rows of one of the Parquet files into which a data set is split.
+/// Name and rows of a Parquet file of a data set. A data set is split into several such files.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DataFile {
-    /// Name of the file, with its number and the number of all files, as data set hubs expect.
+    /// Name of the file. The name has the number of the file and the number of all files, as sites that host data sets
+    /// expect.
     pub name: String,
     /// Indices of the rows in the data set.
     pub rows: Range<u64>,
 }
 
-/// The files of a data set of `rows` rows, in order: at least one file, with at most 10,485,760 rows each.
+/// Returns the files of a data set with `rows` rows, in order. There is at least one file. Each file has at most
+/// 10,485,760 rows.
 pub fn data_files(rows: u64) -> impl ExactSizeIterator<Item = DataFile> {
-    // An iterator over `u32` has an exact size.
+    // The number of files must be a `u32`, because a range of `u32` has an exact size as an iterator.
     let files = rows.div_ceil(DATA_FILE_ROWS).max(1) as u32;
     (0..files).map(move |file| {
         let first = u64::from(file) * DATA_FILE_ROWS;
@@ -49,8 +51,8 @@ pub fn data_files(rows: u64) -> impl ExactSizeIterator<Item = DataFile> {
     })
 }
 
-/// The columns of a file. All columns except `index` have nulls, because a failed row has no label, and an invalid row
-/// has neither a board nor a label.
+/// The columns of a file. All columns except `index` may have nulls: a failed row has no label, and an invalid row has
+/// neither a board nor a label.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ParquetColumns {
     /// Shape of the boards.
@@ -61,14 +63,14 @@ pub struct ParquetColumns {
     pub has_ids: bool,
     /// True if the file has a column `problem`.
     pub has_problems: bool,
-    /// True if the file has a column `lower_bound`, because lengths may be unproven.
+    /// True if the file has a column `lower_bound`, since some lengths may not be proven optimal.
     pub has_bound: bool,
 }
 
 /// A row of a Parquet file.
 #[derive(Clone, Copy, Debug)]
 pub struct ParquetRow<'a> {
-    /// Index in the data set, from 0.
+    /// Index of the row in the data set, counted from 0.
     pub index: u64,
     /// The id of the row in the input; `None` if the row has no id.
     pub id: Option<&'a str>,
@@ -80,7 +82,7 @@ pub struct ParquetRow<'a> {
     pub problem: Option<&'a str>,
 }
 
-/// Rows, stored by column in compact types.
+/// Rows in memory, stored by column in compact types.
 #[derive(Clone, Debug)]
 pub struct ParquetRows {
     columns: ParquetColumns,
@@ -98,8 +100,8 @@ pub struct ParquetRows {
     problem: Vec<Option<ByteArray>>,
 }
 
-/// Writer of a Parquet file. The division of the rows into calls of [`write`](Self::write) does not change the bytes of
-/// the file.
+/// Writer of a Parquet file. The bytes of the file do not depend on the division of the rows into calls of
+/// [`write`](Self::write).
 pub struct ParquetFile<W: Write + Send> {
     writer: SerializedFileWriter<W>,
     /// Rows that wait for the next row group.
@@ -107,7 +109,7 @@ pub struct ParquetFile<W: Write + Send> {
 }
 
 impl ParquetColumns {
-    /// The columns, each as a field of the schema's text.
+    /// Returns the columns, each as a field in the text of the schema.
     fn fields(&self) -> impl Iterator<Item = &'static str> {
         let is_wanted = |want| self.want == want;
         [
@@ -130,7 +132,7 @@ impl ParquetColumns {
     }
 
     fn schema(&self) -> String {
-        // In the schema's text, a group ends without a semicolon.
+        // In the text of a schema, a group is not followed by a semicolon.
         let end = |field: &str| if field.ends_with('}') { "" } else { ";" };
         let fields: Vec<String> = self.fields().map(|field| format!("{field}{}", end(field))).collect();
         format!("message labels {{ {} }}", fields.join(" "))
@@ -144,11 +146,11 @@ fn properties(metadata: &[(&str, &str)]) -> Result<WriterProperties, ParquetErro
         .set_compression(Compression::ZSTD(ZstdLevel::try_new(ZSTD_LEVEL)?))
         .set_key_value_metadata(Some(metadata))
         .set_statistics_enabled(EnabledStatistics::Chunk)
-        // Minimum and maximum of boards, solutions and problems help no reader.
+        // No reader uses the minimum and maximum of boards, solutions and problems.
         .set_column_statistics_enabled(column("board.list.element"), EnabledStatistics::None)
         .set_column_statistics_enabled(column("moves"), EnabledStatistics::None)
         .set_column_statistics_enabled(column("problem"), EnabledStatistics::None);
-    // The values of these columns are nearly all different, so a dictionary is useless.
+    // Nearly all values of these columns are different, so a dictionary would not save bytes.
     for (name, encoding) in [
         ("index", Encoding::DELTA_BINARY_PACKED),
         ("id", Encoding::PLAIN),
@@ -190,10 +192,10 @@ impl ParquetRows {
         self.index.is_empty()
     }
 
-    /// Appends a row. Values without a column are ignored.
+    /// Appends a row. A value for which there is no column is ignored.
     ///
     /// # Panics
-    /// If the board has another shape than the columns.
+    /// If the shape of the board differs from the shape in the columns.
     pub fn push(&mut self, row: &ParquetRow<'_>) {
         let ParquetColumns { size, want, has_ids, has_problems, has_bound } = self.columns;
         let text = |text: &str| ByteArray::from(text);
@@ -232,14 +234,14 @@ impl ParquetRows {
         }
     }
 
-    /// Sets the index of each row. The first row gets `first`, and each further row the next index.
+    /// Sets the indices of all rows. The first row gets the index `first`, the next row gets the next index, and so on.
     pub fn number_from(&mut self, first: u64) {
         (first as i64..).zip(&mut self.index).for_each(|(index, own)| *own = index);
     }
 
-    /// Appends a range of the rows of `other`, which has the same columns.
+    /// Appends a range of the rows of `other`. `other` must have the same columns.
     fn extend(&mut self, other: &Self, rows: Range<usize>) {
-        /// Appends the values of these rows. An absent column has no values.
+        /// Appends the values of these rows. A column that the file does not have is empty.
         fn append<T: Clone>(to: &mut Vec<T>, from: &[T], rows: &Range<usize>) {
             to.extend_from_slice(from.get(rows.clone()).unwrap_or_default());
         }
@@ -257,7 +259,7 @@ impl ParquetRows {
         append(&mut self.problem, &other.problem, &rows);
     }
 
-    /// Writes all columns to a row group, in the order of the schema.
+    /// Writes all columns to a row group. The order is the order of the schema.
     fn write_to<W: Write + Send>(&self, group: &mut SerializedRowGroupWriter<'_, W>) -> Result<(), ParquetError> {
         let ParquetColumns { want, has_ids, has_problems, has_bound, .. } = self.columns;
         write_column::<Int64Type, W>(group, |writer| writer.write_batch(&self.index, None, None).map(|_| ()))?;
@@ -283,14 +285,15 @@ impl ParquetRows {
     }
 
     fn write_boards(&self, writer: &mut ColumnWriter<'_, Int32Type>) -> Result<(), ParquetError> {
-        /// Definition levels of a list: a null list, and a list with an element.
+        /// Definition levels of a list: 0 for a null list, and 2 for an element of a list.
         const NO_LIST: i16 = 0;
         const ELEMENT: i16 = 2;
         let cells = self.columns.size.cells();
         let (mut values, mut definitions, mut repetitions) = (Vec::new(), Vec::new(), Vec::new());
         for (has_board, tiles) in self.has_board.chunks(VALUES_ROWS).zip(self.tiles.chunks(VALUES_ROWS * cells)) {
             for (has_board, tiles) in has_board.iter().zip(tiles.chunks_exact(cells)) {
-                // The first element of a list begins a row and has repetition level 0. The other elements have level 1.
+                // The repetition level of the first element of a list is 0, because the element begins a row. The level
+                // of all other elements is 1.
                 repetitions.push(0);
                 if *has_board {
                     values.extend(tiles.iter().map(|tile| i32::from(*tile)));
@@ -311,7 +314,7 @@ impl ParquetRows {
 
 type ColumnWriter<'a, T> = parquet::column::writer::ColumnWriterImpl<'a, T>;
 
-/// Writes the next column of a row group by a call of `write`.
+/// Writes the next column of a row group. `write` writes the values of the column.
 fn write_column<T: DataType, W: Write + Send>(
     group: &mut SerializedRowGroupWriter<'_, W>,
     write: impl FnOnce(&mut ColumnWriter<'_, T>) -> Result<(), ParquetError>,
@@ -336,8 +339,8 @@ fn write_nullable<T: DataType, W: Write + Send>(
 }
 
 impl<W: Write + Send> ParquetFile<W> {
-    /// Begins a file with these columns. The metadata consists of pairs of key and value, and is written at the end of
-    /// the file.
+    /// Begins a file with these columns. `metadata` has pairs of a key and a value. The metadata is written at the end
+    /// of the file.
     ///
     /// # Errors
     /// Errors of the writer.
@@ -393,8 +396,8 @@ impl<W: Write + Send> ParquetFile<W> {
     }
 }
 
-/// Converts an error of the library. If an I/O error of the underlying writer is the cause, returns the I/O error
-/// unchanged.
+/// Converts an error of the Parquet library. If the cause is an I/O error of the underlying writer, returns this I/O
+/// error.
 fn io_error(error: ParquetError) -> io::Error {
     match error {
         ParquetError::External(error) => match error.downcast::<io::Error>() {

@@ -1,4 +1,4 @@
-//! The part: a file with the labels of one chunk of boards. `docs/JOB_FILES.md` has the format byte by byte.
+//! The part of a chunk: a file with the labels of the chunk. `docs/JOB_FILES.md` describes the format byte by byte.
 
 use std::fmt;
 use std::ops::Range;
@@ -17,7 +17,7 @@ pub struct PartHeader {
     pub spec: [u8; 32],
     /// Number of the chunk, from 0.
     pub chunk: u64,
-    /// Index of the part's first board in the job, from 0.
+    /// Index of the part's first board in the job, counted from 0.
     pub first: u64,
     /// Number of rows, including invalid rows.
     pub rows: u32,
@@ -46,14 +46,14 @@ impl Row {
     }
 }
 
-/// Why bytes are not a part.
+/// The reason why bytes are not a valid part.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PartError {
     /// The bytes do not begin with the magic number of the format.
     NotAPart,
     /// The length does not match the header.
     Length,
-    /// A checksum differs. Holds the kind of the column, or `None` for the header.
+    /// A checksum is wrong. The value is the kind of the column, or `None` for the header.
     Checksum(Option<u8>),
     /// The header or the columns do not match the job, a value is out of range, or the encoding is not canonical.
     Columns,
@@ -77,11 +77,11 @@ const MAGIC: &[u8; 8] = b"TAQPART1";
 const HEADER_BYTES: usize = 64;
 const COLUMN_BYTES: usize = 16;
 const CRC_BYTES: usize = 4;
-/// Maximum bytes of a row in all columns except the moves.
+/// Maximum number of bytes of a row, in all columns except the column `MOVES`.
 const ROW_BYTES: u64 = 14;
-/// Value of unknown first moves in the column `NEXT`.
+/// Value in the column `NEXT` if the first moves are unknown.
 const NO_NEXT: u8 = u8::MAX;
-/// Number of moves in a byte.
+/// Number of moves that one byte holds.
 const MOVES_PER_BYTE: usize = 4;
 
 /// Kinds of columns, in the order of the file.
@@ -102,7 +102,7 @@ mod status {
     pub(crate) const INVALID: u8 = 2;
 }
 
-/// The rows of a chunk, as columns.
+/// The rows of a part, stored by column.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Part {
     want: Want,
@@ -111,14 +111,15 @@ pub struct Part {
     lower_bound: Vec<u16>,
     next: Vec<u8>,
     expanded: Vec<u64>,
-    /// Moves of all rows, with two bits for each move, from the lowest bits up. Each row begins with a new byte.
+    /// Moves of all rows. A move takes two bits. The first move of a byte is in the lowest bits. The moves of each row
+    /// begin with a new byte.
     moves: Vec<u8>,
 }
 
-/// A column as stored in a part; docs/JOB_FILES.md has the kinds.
+/// A column as a part stores it. docs/JOB_FILES.md describes the kinds of columns.
 struct Column {
     kind: u8,
-    /// Bytes of a row, or 0 if the rows have different lengths.
+    /// Number of bytes per row; 0 if the rows have different numbers of bytes.
     width: u8,
     bytes: Vec<u8>,
 }
@@ -187,7 +188,8 @@ impl Part {
         (0..self.len()).map(move |at| self.row(at, &mut moves))
     }
 
-    /// Maximum size in bytes of a part with `rows` rows. The assumed maximum length of solutions is generous.
+    /// Returns the maximum size of a part with `rows` rows, in bytes. The calculation assumes longer solutions than
+    /// boards have.
     pub fn most_bytes(want: Want, size: Size, rows: u64) -> u64 {
         let solution = match want {
             Want::Moves => 4 * size.cells() * (size.rows() + size.cols()),
@@ -208,8 +210,8 @@ impl Part {
         (0..self.len()).map(move |at| self.row(at, &mut moves))
     }
 
-    /// Returns the row at position `at`. `moves` is the index of the byte at which the moves of the row begin, and is
-    /// advanced to the moves of the next row.
+    /// Returns the row at position `at`. `moves` must be the index of the byte at which the moves of the row begin.
+    /// This function advances `moves` to the moves of the next row.
     fn row(&self, at: usize, moves: &mut usize) -> Row {
         let length = self.length[at];
         let path = (self.want == Want::Moves).then(|| {
@@ -259,8 +261,8 @@ impl Part {
         bytes
     }
 
-    /// Encodes the columns, each as narrow as its values allow. Leaves out the column `STATUS` if all rows are solved,
-    /// and the column `LOWER_BOUND` if every bound equals the length.
+    /// Encodes the columns. Each column has the smallest width that its values allow. The result has no column `STATUS`
+    /// if all rows are solved, and no column `LOWER_BOUND` if every bound equals the length.
     fn columns(&self) -> Vec<Column> {
         let mut columns = Vec::new();
         if self.status.iter().any(|status| *status != status::SOLVED) {
@@ -282,7 +284,7 @@ impl Part {
         columns
     }
 
-    /// Decodes a part of a job whose kind of labels is `want`. Rejects bytes that [`encode`](Self::encode) would not
+    /// Decodes a part of a job with the kind of labels `want`. Rejects bytes that [`encode`](Self::encode) would not
     /// write.
     ///
     /// # Errors
@@ -307,7 +309,8 @@ impl Part {
         if part.lower_bound.is_empty() {
             part.lower_bound.clone_from(&part.length);
         }
-        // Rejects columns of another job or of another number of rows, and encodings that are not canonical.
+        // This check rejects columns of another job, columns with another number of rows, and encodings that are not
+        // canonical.
         if part.is_consistent(rows) && part.encode(&header) == bytes {
             Ok((header, part))
         } else {
@@ -344,8 +347,8 @@ impl Part {
         Ok(())
     }
 
-    /// Returns true if each column has a value for each row, every value is in its range, and rows without a label have
-    /// only default values.
+    /// Returns true if the part is consistent: each column has a value for each row, every value is in its range, and a
+    /// row without a label has only default values.
     fn is_consistent(&self, rows: usize) -> bool {
         let of = |want, column: usize| column == if self.want == want { rows } else { 0 };
         let has_rows = self.status.len() == rows
@@ -367,8 +370,8 @@ impl Part {
         has_rows && (0..rows).all(is_row) && self.has_all_moves()
     }
 
-    /// Returns true if the number of moves matches the lengths, and the unused bits are 0. Without [`Want::Moves`], the
-    /// column has no bytes.
+    /// Returns true if the number of moves matches the lengths, and all unused bits are 0. For kinds other than
+    /// [`Want::Moves`], returns true if the column is empty.
     fn has_all_moves(&self) -> bool {
         if self.want != Want::Moves {
             return self.moves.is_empty();
@@ -386,7 +389,7 @@ impl Part {
 }
 
 impl PartHeader {
-    /// Decodes and checks the header of a part. Ignores the columns.
+    /// Decodes and checks the header of a part. Does not check the columns.
     ///
     /// # Errors
     /// See [`PartError`].
@@ -451,7 +454,7 @@ fn array<const N: usize>(bytes: &[u8]) -> [u8; N] {
     bytes.try_into().expect("the slice has this length")
 }
 
-/// Encodes numbers as one byte each if all fit, else as two bytes.
+/// Encodes numbers as one byte each if all numbers fit into one byte, otherwise as two bytes each.
 fn narrow(kind: u8, numbers: &[u16]) -> Column {
     match numbers.iter().map(|number| u8::try_from(*number)).collect::<Result<Vec<u8>, _>>() {
         Ok(bytes) => Column { kind, width: 1, bytes },
@@ -572,7 +575,7 @@ mod tests {
         assert_eq!(bytes[64 + 32 + 4..], [5, 0b11_00_10_01, 0b11]);
     }
 
-    /// Builds a part with valid checksums from any columns.
+    /// Builds a part with valid checksums from arbitrary columns.
     fn forged(rows: u32, columns: &[(u8, u8, &[u8])]) -> Vec<u8> {
         let mut bytes = [&MAGIC[..], &[7; 32], &[0; 16], &rows.to_le_bytes(), &[columns.len() as u8, 0, 0, 0]].concat();
         for (kind, width, values) in columns {

@@ -7,8 +7,8 @@ use rand_chacha::rand_core::{Rng, SeedableRng};
 use sha2::{Digest, Sha256};
 use taquin_solver::{Board, Puzzle, RandomSource, random_board};
 
-/// Random boards for a goal, drawn from a seed `S`. Board *i*, counted from 0, is the board that `GET /random` draws
-/// for the same goal from the seed `S/i`.
+/// Random boards for one goal, drawn from a seed `S`. Board *i*, counted from 0, equals the board that `GET /random`
+/// draws for the same goal from the seed `S/i`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Recipe {
     goal: Board,
@@ -16,12 +16,12 @@ pub struct Recipe {
     count: u64,
 }
 
-/// Why a recipe is invalid.
+/// The reason why a recipe is invalid.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RecipeError {
     /// The number of boards is 0, or exceeds [`Recipe::MAX_COUNT`].
     Count,
-    /// The seed is empty or too long; holds the maximum length in characters.
+    /// The seed is empty or too long. The value is the maximum length, in characters.
     Seed(usize),
 }
 
@@ -39,7 +39,7 @@ impl std::error::Error for RecipeError {}
 impl Recipe {
     /// Maximum number of boards.
     pub const MAX_COUNT: u64 = 1_000_000_000_000;
-    /// Maximum length in characters of the seed of a board, `S/i`.
+    /// Maximum length of the seed of one board, `S/i`, in characters.
     const MAX_SEED_CHARS: usize = 128;
 
     /// Creates a recipe.

@@ -1,19 +1,19 @@
-//! Errors of a row, or of the fields of a request.
+//! The errors of a row or of a request, and of their fields.
 
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use serde_json::Value;
 use taquin_solver::{PuzzleError, Reachability};
 
-/// One error in the fields of a row or of a request.
+/// One error in a field of a row or of a request.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct FieldError {
     /// RFC 6901 pointer into the row or the request, such as `/board/1/2`. The empty pointer means the whole row or
     /// request.
     pub pointer: String,
-    /// Code of the error, from the list in the HTTP contract (`openapi.yaml`).
+    /// Code of the error. The HTTP contract (`openapi.yaml`) lists the codes.
     pub code: &'static str,
-    /// The error in a sentence.
+    /// Description of the error, as a sentence.
     pub detail: String,
 }
 
@@ -29,13 +29,13 @@ impl FieldError {
 pub enum ErrorKind {
     /// The text is not JSON, or not UTF-8.
     MalformedJson,
-    /// A parameter of a query is wrong.
+    /// A query parameter is wrong.
     InvalidParameter,
     /// A field is wrong.
     InvalidRequest,
     /// The board is wrong.
     InvalidBoard,
-    /// The goal and the board have different sizes, or a row does not have the size or the goal of the other rows.
+    /// The goal and the board have different sizes. Or a row has another size or another goal than the other rows.
     GoalMismatch,
     /// The options conflict.
     UnsupportedCombination,
@@ -43,7 +43,7 @@ pub enum ErrorKind {
     Unsolvable,
     /// The text is too long.
     ContentTooLarge,
-    /// A bug, or damaged memory.
+    /// A bug or damaged memory caused the error.
     Internal,
 }
 
@@ -61,17 +61,17 @@ impl ErrorKind {
         Self::Internal,
     ];
 
-    /// Name of the problem type, such as `invalid-board` in `/problems/invalid-board`.
+    /// Returns the name of the problem type, such as `invalid-board` in `/problems/invalid-board`.
     pub const fn slug(self) -> &'static str {
         self.row().0
     }
 
-    /// HTTP status of a response with a problem of this kind.
+    /// Returns the HTTP status of a response with an error of this kind.
     pub const fn status(self) -> u16 {
         self.row().1
     }
 
-    /// Title of the problem type.
+    /// Returns the title of the problem type.
     pub const fn title(self) -> &'static str {
         self.row().2
     }
@@ -91,38 +91,38 @@ impl ErrorKind {
     }
 }
 
-/// The error of a row or of a request, with the content of a problem document (RFC 9457).
+/// The error of a row or of a request. The error has the content of a problem document (RFC 9457).
 #[derive(Clone, PartialEq, Debug)]
 pub struct RowError {
-    /// Kind of the error. The kind determines the status and the title.
+    /// Kind of the error. The status and the title follow from the kind.
     pub kind: ErrorKind,
-    /// The cause, and advice.
+    /// The cause of the error, with advice.
     pub detail: String,
-    /// The errors of fields, at most [`RowError::MAX_ERRORS`].
+    /// The errors in fields, at most [`RowError::MAX_ERRORS`].
     pub errors: Vec<FieldError>,
-    /// Extension members, in the order of the document.
+    /// Extension members, in the order in which the document has them.
     pub members: Vec<(&'static str, Value)>,
 }
 
 impl RowError {
-    /// Maximum number of errors of fields in a problem document.
+    /// Maximum number of field errors in a problem document.
     pub const MAX_ERRORS: usize = 20;
 
     /// Detail of an internal error.
     pub const INTERNAL: &str =
         "Internal error. Please report it with the request id; the log has the cause under that id.";
 
-    /// Creates an error without errors of fields or extension members.
+    /// Creates an error without field errors and without extension members.
     pub fn new(kind: ErrorKind, detail: impl Into<String>) -> Self {
         Self { kind, detail: detail.into(), errors: Vec::new(), members: Vec::new() }
     }
 
-    /// Creates an internal error. The detail refers to the log, so the cause must be logged.
+    /// Creates an internal error. The text refers to the log, so the caller must log the cause.
     pub fn internal() -> Self {
         Self::new(ErrorKind::Internal, Self::INTERNAL)
     }
 
-    /// Sets the errors of fields, and drops errors beyond [`RowError::MAX_ERRORS`].
+    /// Sets the field errors. Drops all errors after the first [`RowError::MAX_ERRORS`].
     #[must_use]
     pub fn with_errors(mut self, mut errors: Vec<FieldError>) -> Self {
         errors.truncate(Self::MAX_ERRORS);
@@ -130,15 +130,15 @@ impl RowError {
         self
     }
 
-    /// Adds an extension member. `name` must not be the name of a common member, such as `title`.
+    /// Adds an extension member. `name` must differ from the names of the standard members, such as `title`.
     #[must_use]
     pub fn with_member(mut self, name: &'static str, value: impl Serialize) -> Self {
         self.members.push((name, serde_json::to_value(value).unwrap_or(Value::Null)));
         self
     }
 
-    /// Returns the error as one line of text. The line has the detail, and each error of a field if there are at least
-    /// two.
+    /// Returns the error as one line of text. The line has the detail. If there are two or more field errors, the line
+    /// also has each field error.
     pub fn to_line(&self) -> String {
         let errors = self.errors.iter().filter(|_| self.errors.len() > 1);
         let errors = errors.map(|error| format!(" {}: {}.", error.pointer, error.detail));
@@ -146,8 +146,8 @@ impl RowError {
     }
 }
 
-/// Converts the error of an unreachable goal to `unsolvable`, with the members of a `/solvable` response. Converts the
-/// error of different sizes to `goal-mismatch`.
+/// Converts the error of an unreachable goal to the kind `unsolvable`, with members of a `/solvable` response. Converts
+/// the error of different sizes to the kind `goal-mismatch`.
 impl From<PuzzleError> for RowError {
     fn from(error: PuzzleError) -> Self {
         match error {
@@ -168,17 +168,17 @@ fn unsolvable(reachability: &Reachability) -> RowError {
         .with_member("blank_distance", reachability.blank_distance)
 }
 
-/// Returns the code in the HTTP contract for the reason why a goal is unreachable; `None` if the goal is reachable.
+/// Returns the code of the HTTP contract for the reason why a goal is unreachable; `None` if the goal is reachable.
 pub fn reason(reachability: &Reachability) -> Option<&'static str> {
     (!reachability.is_reachable()).then_some("parity")
 }
 
-/// Returns the code in the HTTP contract for the parity of the permutation, `odd` or `even`.
+/// Returns the code of the HTTP contract for the parity of the permutation: `odd` or `even`.
 pub fn parity(reachability: &Reachability) -> &'static str {
     if reachability.odd_permutation { "odd" } else { "even" }
 }
 
-/// Capitalizes the first letter of a text, and appends a period unless the text ends with `.` or `?`.
+/// Capitalizes the first letter of a text. Appends a period, unless the text ends with `.` or `?`.
 pub fn sentence(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().map_or_else(String::new, |first| first.to_uppercase().collect());
@@ -186,7 +186,7 @@ pub fn sentence(text: &str) -> String {
     format!("{first}{}{end}", letters.as_str())
 }
 
-/// Formats a number with its noun, such as "1 move" or "2 moves".
+/// Formats a number with a noun, such as "1 move" or "2 moves".
 pub fn counted(count: impl Into<u64>, noun: &str) -> String {
     match count.into() {
         1 => format!("1 {noun}"),
@@ -194,7 +194,7 @@ pub fn counted(count: impl Into<u64>, noun: &str) -> String {
     }
 }
 
-/// Serializes the error as a problem document without the path and the id of a request.
+/// Serializes the error as a problem document. The document has no path and no id of a request.
 impl Serialize for RowError {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self { kind, detail, errors, members } = self;
@@ -220,11 +220,11 @@ pub struct ProblemDocument<'a> {
     pub title: &'a str,
     /// HTTP status of the response.
     pub status: u16,
-    /// Cause and advice.
+    /// The cause of the error, with advice.
     pub detail: &'a str,
-    /// Path and id of the request; `None` for a document without the members `instance` and `request_id`.
+    /// Path and id of the request. `None` if the document has no members `instance` and `request_id`.
     pub request: Option<(&'a str, &'a str)>,
-    /// Errors of fields.
+    /// Field errors.
     pub errors: &'a [FieldError],
     /// Extension members.
     pub members: &'a [(&'static str, Value)],

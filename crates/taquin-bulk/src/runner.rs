@@ -1,4 +1,4 @@
-//! Makes the parts of a job on the threads of this process.
+//! Makes the parts of a job on several threads of this process.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -12,7 +12,7 @@ use crate::ordered::map_in_order;
 use crate::part::{Part, Row};
 use crate::stored_job::{JobError, StoredJob};
 
-/// Every `count`-th chunk of a job from chunk `index` on, for one of `count` processes.
+/// The chunks of one of `count` processes: every `count`-th chunk of a job, beginning with chunk `index`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Shard {
     index: u64,
@@ -23,7 +23,8 @@ impl Shard {
     /// The shard with all chunks.
     pub const WHOLE: Self = Self { index: 0, count: 1 };
 
-    /// Creates shard `index`, from 0, of `count`; `None` if `index` is not below `count`.
+    /// Creates the shard with the number `index`, counted from 0, of `count` shards. Returns `None` if `index` is not
+    /// less than `count`.
     pub fn try_new(index: u64, count: u64) -> Option<Self> {
         (index < count).then_some(Self { index, count })
     }
@@ -34,29 +35,29 @@ impl Shard {
     }
 }
 
-/// Progress of a run, updated by the threads of the run.
+/// Progress of a run. The threads of the run update the progress.
 #[derive(Debug, Default)]
 pub struct Progress {
-    /// Number of rows of the run, including the resumed rows; 0 if the number is unknown.
+    /// Number of rows of the run, including the rows of a resumed run; 0 if the number is unknown.
     pub total: AtomicU64,
     /// True if `total` is an estimate.
     pub is_estimate: AtomicBool,
-    /// Number of rows that were stored before the run.
+    /// Number of rows that were stored before this run.
     pub resumed: AtomicU64,
-    /// Number of rows that this run has processed, with and without labels.
+    /// Number of rows that this run has processed. Rows without a label count too.
     pub labelled: AtomicU64,
-    /// Number of rows without a label, including invalid rows and the rows that [`Progress::note_resumed`] adds.
+    /// Number of rows without a label. Invalid rows count, and the rows that [`Progress::note_resumed`] adds.
     pub failed: AtomicU64,
     /// Length of the longest solution of this run, in moves; 0 before the first solution.
     pub hardest: AtomicU32,
 }
 
-/// How a run ended.
+/// The way in which a run ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RunEnd {
     /// All parts of the shard exist.
     Finished,
-    /// The cancel flag is set, so parts of the shard may be missing.
+    /// The run was cancelled, so parts of the shard may be missing.
     Cancelled,
 }
 
@@ -69,9 +70,9 @@ pub struct Resources<'a> {
     pub threads: usize,
     /// Memory for the nodes of one search, in bytes.
     pub search_memory: u64,
-    /// Flag that cancels the run when set.
+    /// Flag that cancels the run. The caller sets the flag.
     pub cancel: &'a AtomicBool,
-    /// Observes failed searches.
+    /// Observer of failed searches.
     pub failures: &'a dyn FailureObserver,
 }
 
@@ -82,8 +83,8 @@ impl Resources<'_> {
     }
 }
 
-/// Labels the boards of one chunk, and returns the part; `None` if the run is cancelled. A board whose search panics or
-/// finds no solution becomes a failed row.
+/// Labels the boards of one chunk, and returns the part of the chunk. Returns `None` if the run is cancelled. If the
+/// search for a board panics or finds no solution, the row of the board is a failed row.
 ///
 /// # Errors
 /// [`JobError`] if the boards cannot be read, or if a solution is wrong.
@@ -99,8 +100,9 @@ pub fn label_chunk(
     Ok(is_whole.then_some(part))
 }
 
-/// Labels the boards with these indices, and appends the rows to `part`. A board for whose index `is_searched` returns
-/// false is not searched, and becomes a failed row. Returns false if the run is cancelled before all rows are appended.
+/// Labels the boards with these indices, and appends their rows to `part`. If `is_searched` returns false for an index,
+/// the board is not searched, and its row is a failed row. Returns false if the run is cancelled before all rows are
+/// appended.
 ///
 /// # Errors
 /// [`JobError`] if the boards cannot be read, or if a solution is wrong.
@@ -132,15 +134,15 @@ pub fn label_boards(
 }
 
 impl Progress {
-    /// Records the number of rows of the interrupted run that this run resumes. `failed` of these rows have no label.
+    /// Records the number of rows that an interrupted run has stored. `failed` of these rows have no label.
     pub fn note_resumed(&self, rows: u64, failed: u64) {
         self.resumed.store(rows, Ordering::Relaxed);
         self.failed.fetch_add(failed, Ordering::Relaxed);
     }
 
     /// Sets `total` to an estimate of the number of rows of an input. `length` is the number of bytes after the resumed
-    /// rows, and the run has labelled `labelled_bytes` of these bytes. Does nothing if `length` is `None`, because the
-    /// length is unknown.
+    /// rows. `labelled_bytes` is the number of these bytes that the run has processed. Does nothing if `length` is
+    /// `None`, since the length is unknown then.
     pub fn estimate_total(&self, labelled_bytes: u64, length: Option<u64>) {
         let Some(length) = length else { return };
         let labelled = self.labelled.load(Ordering::Relaxed);
@@ -149,7 +151,8 @@ impl Progress {
         self.total.store(self.resumed.load(Ordering::Relaxed) + total, Ordering::Relaxed);
     }
 
-    /// Sets `total` to the exact number of rows of an input, once all rows are processed. Returns the number.
+    /// Sets `total` to the exact number of rows of an input, and returns the number. The caller must have processed all
+    /// rows.
     pub fn end_of_input(&self) -> u64 {
         let rows = self.resumed.load(Ordering::Relaxed) + self.labelled.load(Ordering::Relaxed);
         self.total.store(rows, Ordering::Relaxed);
@@ -157,7 +160,8 @@ impl Progress {
         rows
     }
 
-    /// Counts a processed row. `length` is the length of the row's solution in moves; `None` counts the row as failed.
+    /// Counts a processed row. `length` is the length of the row's solution, in moves. If `length` is `None`, the row
+    /// counts as failed.
     pub fn count(&self, length: Option<u32>) {
         match length {
             Some(length) => self.hardest.fetch_max(length, Ordering::Relaxed),
@@ -167,7 +171,7 @@ impl Progress {
     }
 }
 
-/// Labels the chunks of a shard whose parts are missing, and stores the parts. The threads begin the chunks in
+/// Labels the chunks of a shard whose parts are missing, and stores their parts. The threads begin the chunks in
 /// ascending order.
 ///
 /// # Errors
@@ -186,7 +190,7 @@ pub fn run(job: &StoredJob, shard: Shard, resources: &Resources<'_>, progress: &
     }
     let is_over = AtomicBool::new(false);
     let make = |chunk: u64| {
-        // After an error of any thread, chunks that are already handed out are skipped.
+        // After an error on any thread, the threads skip the chunks that they have received already.
         if is_over.load(Ordering::Relaxed) {
             return Ok(());
         }
@@ -249,7 +253,7 @@ mod tests {
         }
     }
 
-    /// Runs a job from start to end, and returns the content of the job's files.
+    /// Runs a job from start to end, and returns the contents of the job's files.
     fn run_all(
         source: Source,
         files: Arc<dyn Files>,

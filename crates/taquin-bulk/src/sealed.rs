@@ -1,4 +1,4 @@
-//! Digests in hexadecimal, and seals. A seal is a checksum at the end of a text file, which detects any changed bit of
+//! Digests in hexadecimal, and seals. A seal is a checksum at the end of a text file. The seal reveals any change of
 //! the file.
 
 use std::io::{self, BufRead, Write};
@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 
-/// Why a seal is invalid.
+/// The reason why a seal is invalid.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum SealError {
     /// The file does not end with a checksum.
@@ -18,16 +18,16 @@ pub enum SealError {
     Differs,
 }
 
-/// Why bytes are not sealed JSON of a format.
+/// The reason why bytes are not sealed JSON of a format.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum FormatError {
     /// The checksum is missing or differs.
     #[error(transparent)]
     Seal(#[from] SealError),
-    /// The file has the format of another version. Holds the format of the file and the expected format.
+    /// The file has another version of the format. The values are the format of the file and the expected format.
     #[error("its format is `{0}`, and this version reads only `{1}`")]
     Format(String, &'static str),
-    /// The sealed text is not JSON of the format. Holds the message of the parser and the format.
+    /// The sealed text is not JSON of the format. The values are the message of the parser and the format.
     #[error("it is not the JSON of `{1}`: {0}")]
     Json(String, &'static str),
 }
@@ -37,18 +37,18 @@ struct FormatJson {
     format: String,
 }
 
-/// Text after the members of a JSON object.
+/// Text at the end of a JSON object, after the last member.
 const END: &str = "\n}\n";
-/// Text before and after the digest of a JSON object.
+/// Text before and after the digest in a sealed JSON object.
 const MEMBER: [&str; 2] = [",\n  \"sha256\": \"", "\"\n}\n"];
-/// Text before and after the digest of lines of JSON.
+/// Text before and after the digest in the last line of a file of JSON lines.
 const LINE: [&str; 2] = ["{\"sha256\":\"", "\"}\n"];
 /// Maximum number of bytes that `check_lines` reads at once.
 const MAX_READ: u64 = 1 << 16;
 const DIGITS: usize = 64;
 
-/// Returns the text of a JSON object with the additional last member `sha256`. The digest covers the text without the
-/// member `sha256`.
+/// Adds the last member `sha256` to the text of a JSON object, and returns the new text. The digest is the SHA-256 of
+/// the text without the member `sha256`.
 ///
 /// # Panics
 /// If the text does not end with `\n}\n`.
@@ -68,7 +68,7 @@ pub fn unseal(sealed: &[u8]) -> Result<Vec<u8>, SealError> {
     members_of(sealed).map(|members| [members, END.as_bytes()].concat())
 }
 
-/// Checks a sealed JSON object. The sealed text is valid JSON too, so the caller can parse the text without [`unseal`].
+/// Checks a sealed JSON object. The sealed text is valid JSON, so the caller can parse the text without [`unseal`].
 ///
 /// # Errors
 /// [`SealError`].
@@ -86,11 +86,11 @@ fn members_of(sealed: &[u8]) -> Result<&[u8], SealError> {
 /// Checks and parses a sealed JSON object. The member `format` of the object must equal the parameter `format`.
 ///
 /// # Errors
-/// [`FormatError`]. If the checksum is missing and the format is wrong, reports the format. If the checksum is wrong,
-/// reports the checksum.
+/// [`FormatError`]. If the checksum is missing and the format is wrong, the error reports the format. If the checksum
+/// is wrong, the error reports the checksum.
 pub fn read_sealed<T: DeserializeOwned>(sealed: &[u8], format: &'static str) -> Result<T, FormatError> {
     let checked = check_seal(sealed);
-    // A file of another version may have no checksum, so a wrong format is reported before a missing checksum.
+    // A file of another version may have no checksum. So a wrong format takes precedence over a missing checksum.
     if checked != Err(SealError::Differs)
         && let Ok(FormatJson { format: own }) = serde_json::from_slice(sealed)
         && own != format
@@ -101,7 +101,7 @@ pub fn read_sealed<T: DeserializeOwned>(sealed: &[u8], format: &'static str) -> 
     serde_json::from_slice(sealed).map_err(|error| FormatError::Json(error.to_string(), format))
 }
 
-/// Writer of a sealed JSON object, which does not keep the object's text in memory.
+/// A writer that seals a JSON object. The writer does not keep the text of the object in memory.
 #[derive(Debug)]
 pub struct SealWriter<W> {
     file: W,
@@ -109,13 +109,13 @@ pub struct SealWriter<W> {
 }
 
 impl<W: Write> SealWriter<W> {
-    /// Creates a writer of an object to `file`.
+    /// Creates a writer that writes an object to `file`.
     pub fn new(file: W) -> Self {
         Self { file, digest: Sha256::new() }
     }
 
     /// Writes the member `sha256` and the end of the object. The caller must have written the object up to the end of
-    /// the last other member.
+    /// the last member before.
     ///
     /// # Errors
     /// Errors of the file.
@@ -138,13 +138,13 @@ impl<W: Write> Write for SealWriter<W> {
     }
 }
 
-/// Returns the last line of a file of JSON lines, with the digest of the other lines.
+/// Returns the last line for a file of JSON lines. The line has the digest of all other lines.
 pub fn seal_of_lines(lines: &[u8]) -> String {
     format!("{}{}{}", LINE[0], hex(&Sha256::digest(lines)), LINE[1])
 }
 
-/// Reads a file of JSON lines, checks the last line ([`seal_of_lines`]), and returns the SHA-256 of the whole file.
-/// Memory does not depend on the length of lines.
+/// Reads a file of JSON lines, checks the last line ([`seal_of_lines`]), and returns the SHA-256 of the whole file. The
+/// memory in use does not depend on the length of lines.
 ///
 /// # Errors
 /// Errors of the file, and [`SealError`] as [`io::ErrorKind::InvalidData`].
@@ -168,15 +168,15 @@ pub fn check_lines(lines: &mut dyn BufRead) -> io::Result<[u8; 32]> {
     Err(io::Error::new(io::ErrorKind::InvalidData, error))
 }
 
-/// Splits a sealed text into the text before the seal, and the digest in the seal. `None` if the text does not end with
-/// a seal.
+/// Splits a sealed text into the text before the seal and the digest in the seal. Returns `None` if the text does not
+/// end with a seal.
 fn split<'t>(text: &'t [u8], [before, after]: [&str; 2]) -> Option<(&'t [u8], &'t [u8])> {
     let text = text.strip_suffix(after.as_bytes())?;
     let (text, digest) = text.split_at_checked(text.len().checked_sub(DIGITS)?)?;
     Some((text.strip_suffix(before.as_bytes())?, digest))
 }
 
-/// SHA-256 of bytes, in lower-case hexadecimal digits.
+/// Returns the SHA-256 of bytes, in lower-case hexadecimal digits.
 pub fn sha256_hex(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
 }
@@ -199,8 +199,8 @@ pub fn unhex<const N: usize>(text: &str) -> Option<[u8; N]> {
 mod tests {
     use super::*;
 
-    /// Calls `check` with every text that differs from `text` in one bit, with every shorter prefix, and with a longer
-    /// text.
+    /// Calls `check` with every text that differs from `text` in one bit, with every proper prefix of `text`, and with
+    /// a longer text.
     fn for_each_damage(text: &[u8], check: impl Fn(&[u8])) {
         for bit in 0..8 * text.len() {
             let mut damaged = text.to_vec();

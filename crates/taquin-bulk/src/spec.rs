@@ -1,4 +1,4 @@
-//! The description of a job, from which any process can make any part.
+//! The description of a job. Any process can make any part of the job from the description.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::part::MAX_ROWS;
 use crate::recipe::Recipe;
 use crate::sealed::{FormatError, hex, read_sealed, seal, unhex};
 
-/// The description of a job: boards, kind of labels, limits and chunks.
+/// The description of a job: the boards, the kind of the labels, the limits, and the size of a chunk.
 #[derive(Clone, PartialEq, Debug)]
 pub struct JobSpec {
     /// The boards.
@@ -24,18 +24,18 @@ pub struct JobSpec {
     pub limits: RequestedLimits,
     /// Tier of the strongest tables that the searches use.
     pub tables: Tier,
-    /// Number of boards of a chunk. The last chunk has the remaining boards.
+    /// Number of boards in a chunk. The last chunk has the remaining boards.
     pub chunk: u32,
-    /// Version of the solver.
+    /// Version of the solver that makes the labels.
     pub version: String,
 }
 
-/// Source of the boards of a job.
+/// The source of a job's boards.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum JobBoards {
     /// Boards that are drawn at random from a seed.
     Recipe(Recipe),
-    /// Boards that are stored in parts, among the files of the job.
+    /// Boards of an input. The files of the job contain these boards.
     Input(InputRecord),
 }
 
@@ -48,7 +48,8 @@ impl JobBoards {
         }
     }
 
-    /// Returns true if both sources have the same rows. The stored problems of invalid rows are not compared.
+    /// Returns true if both sources have the same rows. This function does not compare the stored problems of invalid
+    /// rows.
     pub fn has_same_rows(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Input(own), Self::Input(other)) => own.has_same_rows(other),
@@ -56,12 +57,12 @@ impl JobBoards {
         }
     }
 
-    /// The record of the stored problems of invalid rows. A recipe has no stored problems.
+    /// Returns the record of the stored problems of invalid rows. A recipe has no invalid rows, so its record is empty.
     pub fn problems(&self) -> StoredProblems {
         if let Self::Input(input) = self { input.problems() } else { StoredProblems::default() }
     }
 
-    /// Number of boards of the recipe, or of rows of the input, including invalid rows.
+    /// Returns the number of boards of the recipe, or the number of rows of the input, including invalid rows.
     pub fn count(&self) -> u64 {
         match self {
             Self::Recipe(recipe) => recipe.count(),
@@ -70,13 +71,13 @@ impl JobBoards {
     }
 }
 
-/// Why bytes are not a valid `spec.json`.
+/// The reason why bytes are not a valid `spec.json`.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum SpecError {
-    /// The bytes are not the sealed JSON of a specification.
+    /// The bytes are not JSON in the sealed format of specifications.
     #[error(transparent)]
     Text(#[from] FormatError),
-    /// A member has an invalid value. Holds the name of the member.
+    /// A member has an invalid value. The value of the error is the name of the member.
     #[error("`{0}` has an invalid value")]
     Member(&'static str),
 }
@@ -175,7 +176,7 @@ impl JobSpec {
         if spec.has_valid_chunks() { Ok(spec) } else { Err(SpecError::Member("chunk")) }
     }
 
-    /// Returns true if the size of a chunk is 1 to [`MAX_ROWS`] boards, and the job has at most `MAX_CHUNKS` chunks.
+    /// Returns true if a chunk has 1 to [`MAX_ROWS`] boards, and if the job has at most `MAX_CHUNKS` chunks.
     pub fn has_valid_chunks(&self) -> bool {
         (1..=MAX_ROWS).contains(&self.chunk) && self.chunks() <= MAX_CHUNKS
     }
@@ -185,20 +186,21 @@ impl JobSpec {
         self.boards.count().div_ceil(self.chunk.into())
     }
 
-    /// Indices of the boards of chunk number `chunk`, from 0.
+    /// Returns the indices of the boards of a chunk. Both `chunk` and the indices count from 0.
     pub fn boards_of(&self, chunk: u64) -> std::ops::Range<u64> {
         let first = chunk * u64::from(self.chunk);
         first..(first + u64::from(self.chunk)).min(self.boards.count())
     }
 
-    /// Number of boards in the chunks whose entry in `chunks` is true.
+    /// Returns the number of boards in the chunks for which the entry in `chunks` is true.
     pub fn boards_in(&self, chunks: &[bool]) -> u64 {
         let marked = (0..).zip(chunks).filter(|(_, is_marked)| **is_marked);
         marked.map(|(chunk, _)| self.boards_of(chunk)).map(|boards| boards.end - boards.start).sum()
     }
 
-    /// Returns true if the labels depend only on the boards. The labels must be proven lengths or first moves, and the
-    /// job must have no limits. Other labels depend on the version of the solver and on the solver's tables.
+    /// Returns true if the labels depend only on the boards. For this, the labels must be proven lengths or first
+    /// moves, and the job must have no limits. All other labels also depend on the version and the tables of the
+    /// solver.
     pub fn has_unique_labels(&self) -> bool {
         let is_unlimited = self.limits == RequestedLimits::default();
         let is_proven = Want::Next.serves(self.boards.goal().size());
@@ -210,15 +212,15 @@ impl JobSpec {
         self.has_unique_labels() || (self.version == version && self.tables == tables)
     }
 
-    /// Returns true if the searches have a time limit, so that labels may differ between runs. Boards of more than 16
-    /// cells always have a time limit.
+    /// Returns true if the searches have a time limit, so that the labels may differ between runs. Searches on boards
+    /// of more than 16 cells always have a time limit.
     pub fn depends_on_time(&self) -> bool {
         let improves_all_the_time = !Want::Next.serves(self.boards.goal().size());
         self.want != Want::Bounds && (self.limits.time.is_some() || improves_all_the_time)
     }
 
-    /// Returns the name of the first difference, such as `seed` or `limits`; `None` if both specifications describe the
-    /// same labels. The chunk size is not compared.
+    /// Returns the name of the first difference, such as `seed` or `limits`. Returns `None` if both specifications
+    /// describe the same labels. This function does not compare the size of a chunk.
     pub fn difference(&self, other: &Self) -> Option<&'static str> {
         let depends_on_solver = !self.has_unique_labels();
         let (own, others) = (&self.boards, &other.boards);

@@ -19,7 +19,7 @@ use crate::label::{RequestedLimits, Want};
 use crate::part::{Part, PartError, PartHeader, Row};
 use crate::spec::{JobBoards, JobSpec, SpecError};
 
-/// A job and its files. `spec.json` exists once the job is accepted, a part exists for each chunk that is done, and
+/// A job and its files. `spec.json` exists once the job is accepted. A part exists for each chunk that is done.
 /// `end.json` exists once the job has ended.
 #[derive(Clone, Debug)]
 pub struct StoredJob {
@@ -28,7 +28,7 @@ pub struct StoredJob {
     digest: [u8; 32],
 }
 
-/// Why a job cannot continue.
+/// The reason why a job cannot continue.
 #[derive(Debug, thiserror::Error)]
 pub enum JobError {
     /// A file cannot be read or written, or has invalid content.
@@ -50,7 +50,7 @@ pub enum JobError {
         /// The cause.
         source: io::Error,
     },
-    /// `spec.json` is not the description of a job.
+    /// `spec.json` is not a valid description of a job.
     #[error("{}: {source}", path.display())]
     Spec {
         /// The file.
@@ -58,12 +58,12 @@ pub enum JobError {
         /// The cause.
         source: SpecError,
     },
-    /// The directory has another job.
+    /// The directory has another job than the requested job.
     #[error("{} has another job: its `{member}` differs", path.display())]
     OtherJob {
         /// The directory.
         path: PathBuf,
-        /// Name of the member of the description that differs.
+        /// Name of the member in which the descriptions differ.
         member: &'static str,
     },
     /// A part is damaged, or belongs to another job.
@@ -74,12 +74,12 @@ pub enum JobError {
         /// The cause.
         source: PartError,
     },
-    /// A search returned a wrong solution, so that no row of the run can be trusted.
+    /// A search returned a wrong solution, so the labels of this run may be wrong.
     #[error("a search returned a wrong solution, because of a bug or of damaged memory")]
     WrongSolution,
 }
 
-/// Iterator over boards of a job. An invalid row of an input is `None`.
+/// Iterator over boards of a job. The item of an invalid row of an input is `None`.
 pub type JobRows = Box<dyn Iterator<Item = Option<Puzzle>> + Send>;
 
 impl From<WrongSolution> for JobError {
@@ -93,8 +93,8 @@ const PART_EXTENSION: &str = ".tqp";
 pub(crate) const END: &str = "end.json";
 
 impl StoredJob {
-    /// Opens the job in a directory. Creates the job from `spec` if the directory has no job. An existing job must
-    /// describe the same labels as `spec`, and keeps its chunk size.
+    /// Opens the job in a directory. If the directory has no job, creates the job from `spec`. An existing job must
+    /// describe the same labels as `spec`, and keeps its size of a chunk.
     ///
     /// # Errors
     /// See [`JobError`].
@@ -113,8 +113,8 @@ impl StoredJob {
         Self::open_in(Arc::new(Directory::at(path)))
     }
 
-    /// Opens the job that has these files. Creates the job from `spec` if there is no `spec.json`. An existing job must
-    /// describe the same labels as `spec`, and keeps its chunk size.
+    /// Opens the job with these files. If there is no `spec.json`, creates the job from `spec`. An existing job must
+    /// describe the same labels as `spec`, and keeps its size of a chunk.
     ///
     /// # Errors
     /// See [`JobError`].
@@ -130,7 +130,7 @@ impl StoredJob {
         }
     }
 
-    /// Opens the job that has these files.
+    /// Opens the job with these files.
     ///
     /// # Errors
     /// See [`JobError`].
@@ -147,7 +147,7 @@ impl StoredJob {
         &self.spec
     }
 
-    /// Returns a job without boards, in place of a job whose `spec.json` or record is damaged. Creates no files.
+    /// Returns a placeholder without boards for a job whose `spec.json` or record is damaged. Creates no files.
     pub fn damaged(files: Arc<dyn Files>) -> Self {
         let smallest = Size::try_from((Size::MIN_SIDE, Size::MIN_SIDE)).expect("it is a size");
         let goal = Board::blank_last(smallest);
@@ -175,7 +175,7 @@ impl StoredJob {
         }
     }
 
-    /// Returns for each chunk whether its part exists.
+    /// Returns a value for each chunk. The value is true if the part of the chunk exists.
     ///
     /// # Errors
     /// [`JobError::File`].
@@ -190,13 +190,13 @@ impl StoredJob {
         Ok(done)
     }
 
-    /// Returns the numbers of the chunks that have a part and are not below `chunk`, in any order.
+    /// Returns the numbers of the chunks from `chunk` on whose parts exist. The order is arbitrary.
     ///
     /// # Errors
     /// [`JobError::File`].
     pub fn stored_from(&self, chunk: u64) -> Result<Vec<u64>, JobError> {
         let mut stored = Vec::new();
-        // The list begins after the name of the previous chunk.
+        // `list_after` lists only names after the name of the previous chunk.
         let after = chunk.checked_sub(1).map_or_else(String::new, file_name);
         let mut note = |name: &str| stored.extend(chunk_of(name).map(|chunk| chunk as u64));
         let listed = self.files.list_after(PARTS, &after, &mut note);
@@ -204,7 +204,7 @@ impl StoredJob {
         Ok(stored)
     }
 
-    /// Returns true if the job has ended, or was deleted since the job was opened.
+    /// Returns true if the job has ended, or if the job was deleted after the job was opened.
     ///
     /// # Errors
     /// [`JobError::File`].
@@ -212,11 +212,12 @@ impl StoredJob {
         if self.created_at(END)?.is_some() {
             return Ok(true);
         }
-        // In a missing bucket, the creation time of every file is `None`, but reading a file is an error.
+        // If a bucket is missing, every file in the bucket seems to be missing, but the attempt to read a file returns
+        // an error.
         Ok(self.created_at(SPEC)?.is_none() && self.get_within(SPEC, SMALL_FILE)?.is_none())
     }
 
-    /// Stores the part of a chunk, unless the part exists.
+    /// Stores the part of a chunk. Does nothing if the part exists.
     ///
     /// # Errors
     /// [`JobError::File`].
@@ -254,12 +255,13 @@ impl StoredJob {
         Part::most_bytes(spec.want, spec.boards.goal().size(), spec.chunk.into())
     }
 
-    /// Creates the error of a part that the job needs but that is missing.
+    /// Creates an error for a missing part.
     pub fn missing_part(&self, chunk: u64) -> JobError {
         self.file_error(&part_name(chunk), io::Error::new(io::ErrorKind::NotFound, "the file is missing"))
     }
 
-    /// Reads the bytes of the part of a chunk, and checks the header and all checksums; `None` if the part is missing.
+    /// Reads the bytes of the part of a chunk, and checks the header and all checksums. Returns `None` if the part is
+    /// missing.
     ///
     /// # Errors
     /// [`JobError::File`] and [`JobError::Part`].
@@ -277,7 +279,7 @@ impl StoredJob {
         if is_own { Ok(()) } else { Err(PartError::Columns) }
     }
 
-    /// Reads the part of a chunk, and returns the part and its bytes; `None` if the part is missing.
+    /// Reads the part of a chunk. Returns the part and its bytes; `None` if the part is missing.
     ///
     /// # Errors
     /// [`JobError::File`] and [`JobError::Part`].
@@ -290,7 +292,7 @@ impl StoredJob {
         Ok(Some((part, bytes)))
     }
 
-    /// Returns the boards with these indices. An invalid row of an input is `None`.
+    /// Returns the boards with these indices. The item of an invalid row of an input is `None`.
     ///
     /// # Errors
     /// [`JobError::File`] if an input cannot be read or is damaged.
@@ -307,11 +309,11 @@ impl StoredJob {
         })
     }
 
-    /// Returns the rows of a chunk, each as the index of the row in the job, the board, and the stored row. The board
-    /// of an invalid row is `None`.
+    /// Returns the rows of a chunk. Each item has the index of the row in the job, the board, and the stored row. The
+    /// board of an invalid row is `None`.
     ///
     /// # Errors
-    /// [`JobError`], also for a missing part.
+    /// [`JobError`]. A missing part is an error too.
     pub fn rows(
         &self,
         chunk: u64,
@@ -338,7 +340,7 @@ impl StoredJob {
         self.files.created_at(name).map_err(|source| self.file_error(name, source))
     }
 
-    /// Creates a file, unless a file of this name exists.
+    /// Creates a file. Does nothing if a file with this name exists.
     ///
     /// # Errors
     /// [`JobError::File`].
@@ -350,20 +352,21 @@ impl StoredJob {
         self.files.put_with(name, &mut write).map_err(|source| self.file_error(name, source))
     }
 
-    /// Converts an error of reading the input, and adds the path of the input's folder. The error already names the
-    /// file.
+    /// Converts an error that occurred while an input was read. Adds the path of the input's folder; the error itself
+    /// names the file.
     pub fn input_error(&self, source: io::Error) -> JobError {
         self.file_error(input_files::FOLDER, source)
     }
 
-    /// Converts an error of the file `name`, and adds the path of the file.
+    /// Converts an error of the file `name`. Adds the path of the file.
     pub fn file_error(&self, name: &str, source: io::Error) -> JobError {
         JobError::File { path: self.files.path_of(name), source }
     }
 }
 
 impl JobBoards {
-    /// Takes a sample of the boards, before the job is created. `files` must have the parts of an input.
+    /// Takes a sample of the boards before the job is created. If the boards are an input, `files` must have the parts
+    /// of the input.
     ///
     /// # Errors
     /// [`JobError::File`] if the input cannot be read.
@@ -381,8 +384,8 @@ impl JobBoards {
 }
 
 impl JobError {
-    /// Returns true if a retry may succeed, because the storage failed. An error of a damaged or missing file is not
-    /// temporary.
+    /// Returns true if a retry may succeed because the error is a failure of the storage. The error of a damaged or
+    /// missing file is not temporary.
     pub fn is_temporary(&self) -> bool {
         // A file in place of a folder is damage too.
         use io::ErrorKind::{InvalidData, NotADirectory, NotFound, UnexpectedEof};
@@ -390,7 +393,7 @@ impl JobError {
         matches!(self, Self::File { source, .. } if !is_damage(source.kind()))
     }
 
-    /// The message for clients, with the names of files in the job instead of their paths on this machine.
+    /// Returns the message for clients. The message has names of files in the job, and no paths on this machine.
     pub fn for_clients(&self, files: &dyn Files) -> String {
         let root = files.path_of("");
         let name = |path: &Path| path.strip_prefix(&root).unwrap_or(Path::new("a file")).display().to_string();
@@ -406,7 +409,7 @@ impl JobError {
         format!("{what}; delete the job, and create it again")
     }
 
-    /// Returns true if the operation failed because another process does the same work.
+    /// Returns true if the operation failed because another process is doing the same work.
     pub fn is_busy(&self) -> bool {
         matches!(self, Self::File { source, .. } if source.kind() == io::ErrorKind::ResourceBusy)
     }
@@ -422,7 +425,7 @@ fn part_name(chunk: u64) -> String {
     format!("{PARTS}/{}", file_name(chunk))
 }
 
-/// Name of the part of a chunk in the folder of parts. The names sort in the order of the chunks.
+/// Returns the name of the part of a chunk in the folder of parts. The order of the names is the order of the chunks.
 fn file_name(chunk: u64) -> String {
     format!("{chunk:010}{PART_EXTENSION}")
 }

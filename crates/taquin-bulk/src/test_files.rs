@@ -1,4 +1,4 @@
-//! Implementations of `Files` for tests: in memory, failing on request, or in a temporary directory.
+//! Implementations of `Files` for tests: in memory, with failures on request, and in a temporary directory.
 
 #![allow(clippy::unwrap_used, reason = "a test fails where it does")]
 
@@ -16,19 +16,19 @@ use parking_lot::Mutex;
 use crate::directory::Directory;
 use crate::files::{Created, Files, WriteFile, too_long};
 
-/// Files in memory, which keep all promises of [`Files`] except durability. The files stand for the objects of an S3
+/// Files in memory. The value keeps all promises of [`Files`] except durability, and imitates the objects of an S3
 /// bucket.
 #[derive(Debug, Default)]
 pub struct FilesInMemory(Mutex<BTreeMap<String, (Vec<u8>, SystemTime)>>, AtomicBool);
 
 impl FilesInMemory {
-    /// Makes the bucket look removed. Calls that create or read a file fail, and no file has a creation time. The other
-    /// calls do not change.
+    /// Simulates that the bucket is missing. Calls that create or read a file fail, and no file has a creation time.
+    /// All other calls behave as before.
     pub fn lose_bucket(&self) {
         self.1.store(true, Ordering::Relaxed);
     }
 
-    /// Restores the bucket with all its files.
+    /// Ends the simulation of [`lose_bucket`](Self::lose_bucket). The bucket has all of its files again.
     pub fn find_bucket(&self) {
         self.1.store(false, Ordering::Relaxed);
     }
@@ -37,7 +37,7 @@ impl FilesInMemory {
         if self.1.load(Ordering::Relaxed) { Err(io::Error::other("NoSuchBucket")) } else { Ok(()) }
     }
 
-    /// Names of all files below a folder, relative to the folder.
+    /// Returns the names of all files below a folder, relative to the folder.
     fn names_in(&self, folder: &str) -> Vec<String> {
         let folder = if folder.is_empty() { String::new() } else { format!("{folder}/") };
         self.0.lock().keys().filter_map(|name| name.strip_prefix(&folder)).map(str::to_owned).collect()
@@ -78,7 +78,7 @@ impl Files for FilesInMemory {
     }
 
     fn created_at(&self, name: &str) -> io::Result<Option<SystemTime>> {
-        // A response of S3 to `HEAD` has no error code, so a missing bucket looks like a missing file.
+        // An S3 response to `HEAD` has no error code. So a file in a missing bucket looks like a missing file.
         let is_there = !self.1.load(Ordering::Relaxed);
         Ok(self.0.lock().get(name).filter(|_| is_there).map(|(_, created)| *created))
     }
@@ -116,27 +116,27 @@ impl Files for FilesInMemory {
     }
 }
 
-/// Files in memory of which one call fails. After [`Failure::PowerLost`], all later calls fail too.
+/// Files in memory, with one call that fails. After [`Failure::PowerLost`], all later calls fail too.
 pub struct FailingFiles {
     files: Arc<FilesInMemory>,
     /// Number of calls so far.
     calls: AtomicUsize,
-    /// Number of the selected call, from 0, and kind of the failure.
+    /// Number of the call that fails, counted from 0, and the kind of the failure.
     fails: (usize, Failure),
-    /// Called before each call.
+    /// Function that runs before each call.
     before: Box<dyn Fn() + Send + Sync>,
 }
 
 /// Kind of a failure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Failure {
-    /// The call is not made, and returns an error.
+    /// The call has no effect, and returns an error.
     NotMade,
-    /// The call is made, but returns an error instead of its result.
+    /// The call has its effect, and returns an error instead of its result.
     ResultLost,
-    /// The call and all later calls are not made, and return errors, as after a loss of power.
+    /// The call and all later calls have no effect, and return errors, as after a loss of power.
     PowerLost,
-    /// The call is made twice, as by a retry after a lost response. The next call is not made, and returns an error.
+    /// The call is made twice, like a retry after a lost response. The next call has no effect, and returns an error.
     Repeated,
 }
 
@@ -146,18 +146,18 @@ impl Failure {
 }
 
 impl FailingFiles {
-    /// Wraps `files`. `failure` happens at call number `call`, counted from 0.
+    /// Wraps `files`. The failure occurs at the call with the number `call`, counted from 0.
     pub fn new(files: Arc<FilesInMemory>, call: usize, failure: Failure) -> Self {
         Self { files, calls: AtomicUsize::new(0), fails: (call, failure), before: Box::new(|| ()) }
     }
 
-    /// Sets a function that is called before each call, for example to panic on threads that must not block.
+    /// Sets a function that runs before each call. A test may use the function to panic on threads that must not block.
     #[must_use]
     pub fn with_before(self, before: impl Fn() + Send + Sync + 'static) -> Self {
         Self { before: Box::new(before), ..self }
     }
 
-    /// Returns true if the selected call has happened.
+    /// Returns true if the call that fails has been made.
     pub fn have_failed(&self) -> bool {
         self.calls.load(Ordering::Relaxed) > self.fails.0
     }
@@ -229,7 +229,7 @@ impl Files for FailingFiles {
     }
 }
 
-/// Checks the promises of [`Files`], except durability, on empty storage. Panics if a promise is broken.
+/// Checks the promises of [`Files`], except durability. The storage must be empty. Panics if a promise is broken.
 pub fn check_promises(files: &dyn Files) {
     files.create_folder("some").unwrap();
     files.create_folder("some").unwrap();
@@ -320,7 +320,7 @@ fn files_and_folders_are_listed_and_removed(files: &dyn Files) {
     files.remove("none/of/these").unwrap();
 }
 
-/// A temporary directory, which is removed with its content when the value is dropped.
+/// A temporary directory. Dropping the value removes the directory with its content.
 pub struct Scratch(pub Directory);
 
 impl Scratch {

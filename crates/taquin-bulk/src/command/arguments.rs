@@ -1,4 +1,4 @@
-//! Turns the flags of `taquin batch` into a task, and collects all errors.
+//! Converts the flags of `taquin batch` to a task, and reports all errors at once.
 
 use std::ffi::OsStr;
 use std::fmt::Display;
@@ -16,30 +16,30 @@ use crate::{Recipe, RequestedLimits, RowError, Shard, Want};
 
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Task {
-    /// Write labels as lines or as Parquet.
+    /// Write labels as lines of text or as Parquet.
     Write(Labels, Output),
     /// Label boards, and store parts in the directory of a job.
     Store {
         boards: Box<Boards>,
         directory: PathBuf,
         shard: Shard,
-        /// Number of boards in a chunk. `None` for the size in an existing job, or for a size that is chosen from the
+        /// Number of boards in a chunk. If `None`, the number is the number of an existing job, or is selected by the
         /// cost of a board.
         chunk: Option<u32>,
     },
-    /// Check the job in a directory, and solve this number of boards again.
+    /// Check the job in a directory. The number is the number of boards to solve again.
     Verify(PathBuf, u64),
 }
 
-/// Labels to write.
+/// The labels to write.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Labels {
     Boards(Box<Boards>),
-    /// The directory of a complete job.
+    /// The labels in the directory of a complete job.
     Job(PathBuf),
 }
 
-/// Boards to label, with kind and limits of the labels.
+/// The boards to label, with the kind of the labels and the limits.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Boards {
     pub(crate) source: Source,
@@ -54,10 +54,10 @@ pub(crate) enum Source {
 }
 
 impl Task {
-    /// Turns flags into a task, and checks all flags.
+    /// Converts flags to a task, and checks all flags.
     ///
     /// # Errors
-    /// All errors at once, one line each.
+    /// All errors at once. Each error is one line.
     pub(crate) fn of(flags: &BatchFlags) -> Result<Self, Vec<String>> {
         let output = flags.output.as_deref().unwrap_or("-");
         let mut reader = FlagReader { flags, output, destination: Destination::named(output), errors: Vec::new() };
@@ -68,10 +68,10 @@ impl Task {
     }
 }
 
-/// A reader of flags. After an error in a flag, the reader continues as if the flag were absent.
+/// Reads flags, and collects errors. If a flag is invalid, the reader continues as if the flag were absent.
 struct FlagReader<'f> {
     flags: &'f BatchFlags,
-    /// Value of `--output`; the standard output by default.
+    /// Value of `--output`, or `-` for the standard output if the flag is absent.
     output: &'f str,
     destination: Destination,
     errors: Vec<String>,
@@ -82,23 +82,24 @@ impl FlagReader<'_> {
         self.errors.push(format!("--{flag}: {reason}"));
     }
 
-    /// Returns the value. Collects an error, and then returns `None`.
+    /// Returns the value. If there is an error instead, collects the error, and returns `None`.
     fn checked<T>(&mut self, flag: &str, value: Result<T, String>) -> Option<T> {
         value.map_err(|reason| self.report(flag, reason)).ok()
     }
 
-    /// The value of a flag; `None` if the flag is absent or invalid.
+    /// Returns the value of a flag; `None` if the flag is absent or invalid.
     fn value<T: Clone>(&mut self, flag: &str, given: Option<&Given<T>>) -> Option<T> {
         self.checked(flag, given?.clone())
     }
 
-    /// Returns the value of a flag that must be given. Reports an absent flag, with `example` as a possible value.
+    /// Returns the value of a required flag. If the flag is absent, reports an error, with `example` as a possible
+    /// value.
     fn required<T: Clone>(&mut self, flag: &str, given: Option<&Given<T>>, example: &str) -> Option<T> {
         let missing = || Err(format!("is missing, such as {example}"));
         self.checked(flag, given.cloned().unwrap_or_else(missing))
     }
 
-    /// Reports each given flag of `flags`, because these flags have no effect.
+    /// Reports an error for each flag in `flags` that is given. These flags have no effect on the task.
     fn without_effect(&mut self, flags: &[&str], reason: &str) {
         let given: Vec<_> = self.flags.given().collect();
         flags.iter().filter(|flag| given.contains(flag)).for_each(|flag| self.report(flag, reason));
@@ -156,7 +157,8 @@ impl FlagReader<'_> {
         Task::Verify(directory.to_owned(), self.value("sample", self.flags.sample.as_ref()).unwrap_or(1000))
     }
 
-    /// Reports a missing input file, flags of a recipe without a recipe, and flags of an input without an input.
+    /// Reports a missing input file. Also reports flags for recipes if there is no recipe, and flags for inputs if
+    /// there is no input.
     fn check_source(&mut self) {
         let flags = self.flags;
         if let Some(input) = flags.input.as_deref().filter(|input| *input != "-" && !Path::new(input).exists()) {
@@ -166,7 +168,8 @@ impl FlagReader<'_> {
             self.without_effect(&["count", "seed"], "random boards need a shape, such as --random 4x4");
         }
         if flags.input.is_none() {
-            // Without an input and a recipe, the size is still read, as the size of the goal.
+            // If there is neither an input nor a recipe, `--size` is not reported, because `--size` is also the size of
+            // the goal.
             let size = if flags.random.is_some() { "size" } else { "" };
             self.without_effect(&["input-format", size, "strict"], "it says how an input is read: name a file");
         }
@@ -210,7 +213,7 @@ impl FlagReader<'_> {
         Some(Task::Store { boards: Box::new(boards?), directory: self.output.into(), shard, chunk })
     }
 
-    /// Reports flags that do not fit the output. `format` is `None` if the format is invalid.
+    /// Reports flags that do not suit the output. `format` is `None` if the format is invalid.
     fn check_output(&mut self, format: Option<Format>) {
         if format == Some(Format::Packed) {
             self.without_effect(&["resume"], "a directory always goes on where it ended: omit it");
@@ -220,7 +223,7 @@ impl FlagReader<'_> {
         if matches!(format, Some(Format::Ndjson | Format::Csv)) && self.names_directory() {
             self.report("output", format!("{} is a directory: name a file", self.output));
         }
-        // With an invalid format, only the values of these flags are checked.
+        // If the format is invalid, only the values of these flags are checked.
         if format.is_some() {
             let reason = "only a directory of packed labels has chunks: name one with `-o`";
             self.without_effect(&["shard", "chunk"], reason);
@@ -233,8 +236,8 @@ impl FlagReader<'_> {
         }
     }
 
-    /// Returns the format from `--format`, or else from the name of the output. Returns `None` if the format is invalid
-    /// or unknown.
+    /// Returns the format. The format is the value of `--format`, or follows from the name of the output. Returns
+    /// `None` if the format is invalid or unknown.
     fn format(&mut self) -> Option<Format> {
         let format = self.value("format", self.flags.format.as_ref());
         self.checked("output", check_name(self.output))?;
@@ -288,14 +291,14 @@ impl FlagReader<'_> {
         Some(Boards { source: Source::Rows(input), want, limits })
     }
 
-    /// Options that apply to all rows of an input.
+    /// Returns the options that apply to all rows of an input.
     fn options(&mut self) -> Option<RowOptions> {
         let sides = self.value("size", self.flags.size.as_ref()).map_or_else(Sides::default, sides_of);
         let want = self.want();
         Some(RowOptions { want, goal: self.goal(sides)?, sides, ..RowOptions::default() })
     }
 
-    /// Returns the goal, which is `blank_last` by default. `sides` is the shape of a goal that is a flat list.
+    /// Returns the goal. The default is `blank_last`. `sides` is the shape of a goal that is given as a flat list.
     fn goal(&mut self, sides: Sides) -> Option<RowGoal> {
         let details =
             |error: RowError| error.errors.into_iter().map(|error| error.detail).collect::<Vec<_>>().join("; ");
@@ -303,8 +306,8 @@ impl FlagReader<'_> {
         self.checked("goal", goal.unwrap_or(Ok(RowOptions::default().goal)))
     }
 
-    /// Returns the goal on boards of a size. `size` is `None` if the size is invalid. Then only the name of a goal is
-    /// checked, and `None` is returned.
+    /// Returns the goal for boards of a size. If the size is invalid, `size` is `None`. In that case, this function
+    /// only checks the name of a goal, and returns `None`.
     fn goal_on(&mut self, size: Option<Size>) -> Option<Board> {
         if let Some(size) = size {
             let goal = self.goal(sides_of(size))?.on(size);
@@ -331,7 +334,7 @@ impl FlagReader<'_> {
     }
 }
 
-/// Rejects an empty name, and a link that leads to no file.
+/// Rejects an empty name. Rejects a link that does not lead to a file.
 fn check_name(output: &str) -> Result<(), String> {
     if output.is_empty() {
         return Err("the name is empty: name a file, a directory, or `-`".to_owned());
@@ -342,7 +345,7 @@ fn check_name(output: &str) -> Result<(), String> {
     }
 }
 
-/// The error of a `--want` that is impossible for boards of this size.
+/// Returns the error of a `--want` that boards of this size do not support.
 pub(crate) fn unserved_want(size: Size) -> String {
     format!("--want: first moves are known on boards of up to 16 cells, not on {size}")
 }

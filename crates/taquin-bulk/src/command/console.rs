@@ -1,5 +1,5 @@
-//! Messages on the standard error, and the progress of a batch: a bar on a terminal, elsewhere a line every ten
-//! seconds.
+//! Messages on the standard error, and the progress of a batch. On a terminal, the progress is a bar. Otherwise, the
+//! progress is a line every ten seconds.
 
 use std::fmt;
 use std::io::{self, IsTerminal, Write};
@@ -11,15 +11,15 @@ use std::time::{Duration, Instant};
 use crate::Progress;
 use indicatif::{HumanCount, HumanDuration, ProgressBar, ProgressStyle};
 
-/// A display of the progress of a run.
+/// Display of the progress of a run.
 pub(crate) struct ProgressDisplay<'p> {
     progress: &'p Progress,
     begun: Instant,
 }
 
-/// A snapshot of the progress.
+/// Snapshot of the progress.
 struct Figures {
-    /// Number of boards; 0 if unknown.
+    /// Number of all boards; 0 if the number is unknown.
     total: u64,
     is_estimate: bool,
     done: u64,
@@ -34,7 +34,7 @@ impl<'p> ProgressDisplay<'p> {
         Self { progress, begun: Instant::now() }
     }
 
-    /// Shows the progress until the returned sender is dropped.
+    /// Shows the progress. The display ends when the returned sender is dropped.
     pub(crate) fn show<'scope>(&'p self, scope: &'scope Scope<'scope, 'p>) -> Sender<()> {
         const FRAME: Duration = Duration::from_millis(200);
         const LINE: Duration = Duration::from_secs(10);
@@ -56,7 +56,7 @@ impl<'p> ProgressDisplay<'p> {
             }
             bar.inspect(ProgressBar::finish_and_clear);
         };
-        // If the thread cannot be created, no progress is shown.
+        // If no thread can be created, the progress is not shown.
         let _ = std::thread::Builder::new().spawn_scoped(scope, show);
         stop
     }
@@ -75,7 +75,7 @@ impl<'p> ProgressDisplay<'p> {
         }
     }
 
-    /// Returns a summary of the run in one line.
+    /// Returns a summary of the run, in one line.
     pub(crate) fn summary(&self) -> String {
         let figures = self.figures();
         let Figures { labelled, hardest, failed, elapsed, .. } = figures;
@@ -96,7 +96,7 @@ impl<'p> ProgressDisplay<'p> {
 }
 
 impl Figures {
-    /// Returns the number of boards that this run labels in a second.
+    /// Returns the number of boards that this run labels per second.
     fn rate(&self) -> f64 {
         self.labelled as f64 / self.elapsed.as_secs_f64().max(1e-3)
     }
@@ -109,7 +109,7 @@ impl Figures {
         }
     }
 
-    /// Formats the number of finished boards, and the number of all boards if known.
+    /// Formats the number of finished boards, and the number of all boards if that number is known.
     fn count(&self) -> String {
         let about = if self.is_estimate { "about " } else { "" };
         match self.total {
@@ -143,11 +143,11 @@ fn bar() -> ProgressBar {
 
 /// Writes a message to the standard error.
 pub(crate) fn say(message: impl fmt::Display) {
-    // A closed standard error cannot be reported.
+    // A failed write is ignored, because there is no other place for the message.
     let _ = writeln!(io::stderr(), "taquin: {message}");
 }
 
-/// Formats a number with its noun, such as `1 board` or `2,000 boards`.
+/// Formats a number with a noun, such as `1 board` or `2,000 boards`.
 pub(crate) fn counted(count: u64, thing: &str) -> String {
     let end = if count == 1 { "" } else { "s" };
     format!("{} {thing}{end}", HumanCount(count))

@@ -1,4 +1,4 @@
-//! Destinations of labels.
+//! The places to which labels are written.
 
 use std::ffi::OsString;
 use std::fs::{self, File, Metadata};
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use super::values::Format;
 use crate::is_same_file;
 
-/// Where and how to write labels.
+/// The destination of labels, the format, and the treatment of existing files.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Output {
     pub(crate) destination: Destination,
@@ -17,46 +17,46 @@ pub(crate) struct Output {
     pub(crate) existing: Existing,
 }
 
-/// Destination of a sequence of labels.
+/// The place to which labels are written.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Destination {
     /// The standard output.
     Standard,
     /// A pipe or a device.
     Stream(PathBuf),
-    /// A regular file, which may be missing.
+    /// A regular file. The file may be missing.
     File(PathBuf),
     /// The directory of a data set.
     Directory(PathBuf),
 }
 
-/// How to treat an existing file or an interrupted run.
+/// Treatment of an existing file, and of an interrupted run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Existing {
     /// Resume an interrupted run.
     pub(crate) resumes: bool,
-    /// Replace an existing file, and an interrupted run that is not resumed.
+    /// Replace an existing file. Also replace an interrupted run, unless the run is resumed.
     pub(crate) overwrites: bool,
 }
 
 impl Destination {
-    /// Finds the destination that the value of `--output` names. A directory becomes a [`Destination::File`] here,
-    /// because the format is unknown.
+    /// Returns the destination for the value of `--output`. This function does not know the format, so it returns a
+    /// directory as [`Destination::File`].
     pub(crate) fn named(output: &str) -> Self {
         let path = Path::new(output);
         let data = fs::metadata(path).ok();
-        // `/dev/stdout` is the standard output, even if redirected to a file.
+        // `/dev/stdout` is the standard output, even if the standard output is redirected to a file.
         let is_standard = || Some(is_same_file(data.as_ref()?, &metadata_of(io::stdout())?));
         match &data {
             _ if output == "-" || is_standard() == Some(true) => Self::Standard,
             Some(data) if !data.is_file() && !data.is_dir() => Self::Stream(path.to_owned()),
-            // A link is kept; the file behind the link is replaced.
+            // If the path is a link, the link stays, and the file to which the link leads is replaced.
             _ if path.is_symlink() => Self::File(fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())),
             _ => Self::File(path.to_owned()),
         }
     }
 
-    /// Path for messages.
+    /// Returns the path, for messages.
     pub(crate) fn path(&self) -> &Path {
         match self {
             Self::Standard => Path::new("standard output"),
@@ -72,17 +72,17 @@ pub(crate) fn with_end(path: &Path, end: &str) -> PathBuf {
     name.into()
 }
 
-/// Path of the file with the problems of the rows in the file `path`.
+/// Returns the path of the file with the problems of the rows in the file `path`.
 pub(crate) fn problems_of(path: &Path) -> PathBuf {
     with_end(path, ".problems.ndjson")
 }
 
-/// Returns true if the file exists and is not empty.
+/// Returns true if the file exists and has at least one byte.
 pub(crate) fn has_bytes(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|data| data.len() > 0)
 }
 
-/// Returns the metadata of an open file; `None` if unavailable.
+/// Returns the metadata of an open file; `None` if the metadata cannot be read.
 pub(crate) fn metadata_of(fd: impl AsFd) -> Option<Metadata> {
     File::from(fd.as_fd().try_clone_to_owned().ok()?).metadata().ok()
 }

@@ -1,4 +1,4 @@
-//! How a batch ends, and its exit code.
+//! The ending of a batch, and the exit code.
 
 use std::io::{self, ErrorKind};
 use std::path::PathBuf;
@@ -6,22 +6,22 @@ use std::path::PathBuf;
 use super::console::say;
 use crate::JobError;
 
-/// How a batch ended.
+/// The way in which a batch ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BatchEnding {
-    /// All processed rows have labels, or the check found a complete job without faults.
+    /// All processed rows have labels. After a check: the job is complete and has no faults.
     Clean,
-    /// Some processed rows have no label, because a search failed or the row is invalid. Or the check found faults or
-    /// missing parts.
+    /// Some processed rows have no label, because a search failed or a row is invalid. After a check: the job has
+    /// faults or missing parts.
     RowsFailed,
     /// The batch was cancelled.
     Cancelled,
 }
 
-/// Why a batch failed.
+/// The reason why a batch failed.
 #[derive(Debug, thiserror::Error)]
 pub enum BatchError {
-    /// Arguments are invalid. The texts are the messages.
+    /// Arguments are invalid. The values are the messages.
     #[error("{}", .0.join("\ntaquin: "))]
     Arguments(Vec<String>),
     /// A job cannot continue.
@@ -35,17 +35,17 @@ pub enum BatchError {
         /// The system's error.
         source: io::Error,
     },
-    /// A row is faulty, and the input is strict.
+    /// A row is faulty, and the input must not have faulty rows (`--strict`).
     #[error("{}, line {line}: {detail}", path.display())]
     FaultyRow {
         /// The input.
         path: PathBuf,
-        /// Number of the line, from 1.
+        /// Number of the line, counted from 1.
         line: u64,
         /// The error of the row.
         detail: String,
     },
-    /// The directory has a job whose chunks have another size than `--chunk`.
+    /// The directory has a job with another size of a chunk than `--chunk`.
     #[error("{} has a job with chunks of {chunk} boards: omit --chunk", path.display())]
     OtherChunk {
         /// The directory.
@@ -63,19 +63,20 @@ pub enum BatchError {
         /// Number of all chunks.
         chunks: u64,
     },
-    /// The output is in the store of a running service. The path is the path of the store.
+    /// The output is in the store of a running service. The value is the path of the store.
     #[error("{} has the jobs of a running service: write to another place, or stop the service", .0.display())]
     StoreInUse(PathBuf),
-    /// The signal handlers cannot be installed, or the system refuses a thread or random numbers.
+    /// The batch cannot start, because the signal handlers cannot be installed, or the system refuses a thread or
+    /// random numbers.
     #[error("cannot start: {0}")]
     Start(io::Error),
 }
 
-/// Number of the signal that ends programs whose output pipe is closed.
+/// Number of the signal SIGPIPE, which ends a program whose output pipe is closed.
 const SIGPIPE: u8 = 13;
 
 impl BatchEnding {
-    /// The exit code. `signal` is the number of the signal that cancelled the batch.
+    /// Returns the exit code. `signal` is the number of the signal that cancelled the batch.
     pub(crate) fn exit_code(self, signal: u8) -> u8 {
         match self {
             Self::Clean => 0,
@@ -86,8 +87,8 @@ impl BatchEnding {
 }
 
 impl BatchError {
-    /// Prints the error, and returns the exit code. A closed pipe is not printed, because the reader of the output has
-    /// read enough.
+    /// Prints the error, and returns the exit code. The error of a closed pipe is not printed, because the reader of
+    /// the pipe needs no more output.
     pub(crate) fn report(&self) -> u8 {
         if self.io_kind() == Some(ErrorKind::BrokenPipe) {
             return 128 + SIGPIPE;
@@ -108,7 +109,7 @@ impl BatchError {
         }
     }
 
-    /// Returns the kind of a [`BatchError::File`]; `None` for other errors.
+    /// Returns the kind of the I/O error in a [`BatchError::File`]; `None` for all other errors.
     fn io_kind(&self) -> Option<ErrorKind> {
         if let Self::File { source, .. } = self { Some(source.kind()) } else { None }
     }

@@ -1,5 +1,5 @@
-//! Rows in the order of their indices. The rows of a recipe are labelled on demand, and the rows of a job are read from
-//! its parts.
+//! Rows of a recipe or of a job, in the order of their indices. The rows of a recipe are labelled on demand. The rows
+//! of a job are read from the parts.
 
 use std::convert::Infallible;
 use std::ops::Range;
@@ -23,32 +23,32 @@ use crate::{
 /// A row of a recipe or of a job.
 pub(crate) struct IndexedRow<'r> {
     pub(crate) index: u64,
-    /// `None` for an invalid row of an input.
+    /// The board; `None` for an invalid row of an input.
     pub(crate) board: Option<&'r Board>,
     pub(crate) row: &'r Row,
-    /// The stored problem of an invalid row of an input, as a line of JSON. `None` for other rows, and for a problem
-    /// that is not stored.
+    /// The stored problem of an invalid row of an input, as a line of JSON. `None` for all other rows, and if the
+    /// problem is not stored.
     pub(crate) reason: Option<Vec<u8>>,
 }
 
 /// A function that receives rows.
 type IndexedRowSink<'t> = dyn FnMut(&IndexedRow<'_>) + 't;
 
-/// A function that passes the rows with these indices to a sink, in order.
+/// A function that makes the rows with these indices, and passes the rows to a sink in order.
 type MakeRows<'s> = dyn Fn(Range<u64>, &mut IndexedRowSink<'_>) -> Result<(), EarlyEnd> + Sync + 's;
 
-/// The rows of a recipe or of a job, with random access.
+/// The rows of a recipe or of a job. Any range of the rows can be made.
 pub(crate) struct IndexedRows<'s> {
     pub(crate) spec: JobSpec,
-    /// Number of rows in a range, which one thread makes at a time.
+    /// Number of rows in a range. One thread makes all rows of a range.
     range_rows: u64,
     make: Box<MakeRows<'s>>,
 }
 
 impl IndexedRows<'_> {
-    /// Divides the rows with the indices `rows` into ranges. The threads share the ranges, and one thread makes all rows
-    /// of a range. `new` creates a value for each range, and `take` adds each row of the range to the value. `sink` gets
-    /// the values in the order of the ranges.
+    /// Divides the rows with the indices `rows` into ranges, and makes the ranges on all threads. One thread makes all
+    /// rows of a range. `new` creates a value for each range. `take` adds each row of the range to the value. `sink`
+    /// receives the values in the order of the ranges.
     ///
     /// # Errors
     /// [`BatchError`].
@@ -72,14 +72,14 @@ impl IndexedRows<'_> {
 }
 
 impl Session<'_> {
-    /// Returns the rows of a recipe, which are labelled on demand.
+    /// Returns the rows of a recipe. The rows are labelled on demand.
     pub(crate) fn recipe_rows<'s>(
         &'s self,
         recipe: &'s Recipe,
         want: Want,
         limits: RequestedLimits,
     ) -> IndexedRows<'s> {
-        /// Number of ranges in a chunk. Rows are written after each range, so several times a second.
+        /// Number of ranges in a chunk. Rows are written after each range, and so several times per second.
         const RANGES_OF_A_CHUNK: u32 = 64;
         self.load_tables(recipe.goal(), want);
         let label_limits = self.label_limits(limits);
@@ -114,7 +114,7 @@ impl Session<'_> {
         if end? == RowsEnd::Exhausted { Ok(()) } else { Err(EarlyEnd::Cancelled) }
     }
 
-    /// Opens a job, and checks that all parts exist.
+    /// Opens a job, and checks that all parts of the job exist.
     ///
     /// # Errors
     /// [`BatchError::Job`] and [`BatchError::Incomplete`].
@@ -128,8 +128,8 @@ impl Session<'_> {
 
     /// Returns the rows of a complete job.
     pub(crate) fn job_rows<'s>(&'s self, job: &'s StoredJob) -> IndexedRows<'s> {
-        /// Number of rows in a range. A range takes a few megabytes, and a part is decoded once for each of its ranges,
-        /// at most about 16 times.
+        /// Number of rows in a range. The rows of a range take a few megabytes. A part is decoded again for each range
+        /// of the part, at most about 16 times.
         const RANGE_ROWS: u64 = 1 << 16;
         let chunk = u64::from(job.spec().chunk);
         let make = move |rows: Range<u64>, take: &mut IndexedRowSink<'_>| {
@@ -152,7 +152,7 @@ impl Session<'_> {
         IndexedRows { spec: job.spec().clone(), range_rows: RANGE_ROWS, make: Box::new(make) }
     }
 
-    /// Writes rows as lines or as Parquet.
+    /// Writes rows as lines of text or as Parquet.
     ///
     /// # Errors
     /// See [`BatchError`].

@@ -104,7 +104,7 @@ pub struct BatchFlags {
 }
 
 impl BatchFlags {
-    /// The names of all given flags but `verify`.
+    /// Returns the names of all given flags, except `verify`.
     pub(crate) fn given(&self) -> impl Iterator<Item = &'static str> {
         let flags = [
             ("random", self.random.is_some()),

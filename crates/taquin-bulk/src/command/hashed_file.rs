@@ -1,4 +1,4 @@
-//! An append-only file with a running digest.
+//! An append-only file, with a digest of the bytes written so far.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, ErrorKind, Read, Seek, SeekFrom, Write};
@@ -15,19 +15,19 @@ use super::destination::has_bytes;
 #[derive(Debug)]
 pub(crate) struct HashedFile {
     path: PathBuf,
-    /// The final name, if an earlier process has already renamed the file; otherwise `None`.
+    /// The final name, if an earlier process has renamed the file already; otherwise `None`.
     name: Option<PathBuf>,
     writer: BufWriter<File>,
     digest: Sha256,
     pub(crate) length: u64,
 }
 
-/// The first lines of an input, or the first bytes of a file.
+/// Length and digest of the first lines of an input, or of the first bytes of a file.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Extent {
     /// Number of lines or of bytes.
     pub(crate) length: u64,
-    /// Digest in hexadecimal.
+    /// SHA-256 of these lines or bytes, in hexadecimal.
     pub(crate) sha256: String,
 }
 
@@ -37,8 +37,8 @@ impl HashedFile {
         Ok(Self { path, name: None, writer, digest: Sha256::default(), length: 0 })
     }
 
-    /// Resumes a file after the bytes of `extent`, which must be unchanged. A killed process may have renamed the file
-    /// to its final name `name`. The file keeps this name until more bytes are written.
+    /// Resumes a file after the bytes of `extent`. These bytes must be unchanged. If a killed process has renamed the
+    /// file to the final name `name`, the file keeps this name until further bytes are written.
     pub(crate) fn resume(path: PathBuf, name: &Path, extent: &Extent) -> io::Result<Self> {
         let name = (!path.exists() && name.exists()).then(|| name.to_owned());
         let mut file = open_regular(name.as_ref().unwrap_or(&path), OpenOptions::new().read(true).write(true))?;
@@ -76,17 +76,17 @@ impl HashedFile {
         self.writer = BufWriter::new(other);
     }
 
-    /// Syncs all bytes to the disk, and returns their extent.
+    /// Syncs all bytes to the disk. Returns the length and the digest of all bytes.
     pub(crate) fn sync(&mut self) -> io::Result<Extent> {
         self.writer.flush()?;
         self.writer.get_ref().sync_data()?;
         Ok(Extent { length: self.length, sha256: hex(&self.digest.clone().finalize()) })
     }
 
-    /// Renames a complete file to its final name, unless an earlier process has already renamed the file.
+    /// Renames a complete file to its final name. Does nothing if an earlier process has renamed the file already.
     ///
     /// # Errors
-    /// Errors of the file system, and [`ErrorKind::AlreadyExists`] if an existing file would be lost.
+    /// Errors of the file system. [`ErrorKind::AlreadyExists`] if the renaming would replace a file that must be kept.
     pub(crate) fn give_name(&self, name: &Path, overwrites: bool) -> io::Result<()> {
         if self.name.is_some() {
             return Ok(());
@@ -102,10 +102,10 @@ impl HashedFile {
     }
 }
 
-/// Removes a file that is empty or may be overwritten. Does nothing if the file is missing.
+/// Removes a file that is empty or that may be overwritten. Does nothing if the file is missing.
 ///
 /// # Errors
-/// Errors of the file system, and [`ErrorKind::AlreadyExists`] if the file would be lost.
+/// Errors of the file system. [`ErrorKind::AlreadyExists`] if the file has content and must not be overwritten.
 pub(crate) fn remove_unless_lost(path: &Path, overwrites: bool) -> io::Result<()> {
     if !overwrites && has_bytes(path) {
         return Err(ErrorKind::AlreadyExists.into());
@@ -113,10 +113,10 @@ pub(crate) fn remove_unless_lost(path: &Path, overwrites: bool) -> io::Result<()
     if_found(fs::remove_file(path)).map(drop)
 }
 
-/// Renames a file, unless a file of the new name exists.
+/// Renames a file. Fails if a file with the new name exists.
 fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
-        // This file system cannot check and rename atomically.
+        // The file system cannot check and rename in one atomic operation, so this function checks first.
         Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => match if_found(fs::symlink_metadata(to))? {
             Some(_) => Err(ErrorKind::AlreadyExists.into()),
             None => fs::rename(from, to),

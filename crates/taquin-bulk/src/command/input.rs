@@ -1,4 +1,4 @@
-//! Rows of a file or of the standard input, in chunks of lines.
+//! Reads rows from a file or from the standard input. The lines are read in chunks.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -15,14 +15,14 @@ use super::ending::BatchError;
 use super::unfinished::InputPosition;
 use super::values::TextFormat;
 
-/// An input of rows, and how to read them.
+/// An input of rows, and the options for reading the rows.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct RowInput {
     /// Path of the file; `None` for the standard input.
     pub(crate) file: Option<PathBuf>,
     pub(crate) format: TextFormat,
     pub(crate) options: RowOptions,
-    /// True to stop at the first faulty row.
+    /// True if the first faulty row ends the batch.
     pub(crate) is_strict: bool,
 }
 
@@ -33,7 +33,7 @@ pub(crate) struct OpenInput {
     source: ChunkReader,
     /// Chunks that were read ahead.
     peeked: VecDeque<LineChunk>,
-    /// Length in bytes, without the lines that were skipped; `None` if the input is not a regular file.
+    /// Length of the input in bytes, without skipped lines; `None` if the input is not a regular file.
     pub(crate) length: Option<u64>,
 }
 
@@ -43,39 +43,40 @@ struct ChunkReader {
     position: InputPosition,
 }
 
-/// Consecutive complete lines of an input.
+/// A chunk: consecutive complete lines of an input.
 pub(crate) struct LineChunk {
     start: InputPosition,
-    /// The lines. An overlong last line is truncated.
+    /// The bytes of the lines. An overlong last line is truncated.
     bytes: Vec<u8>,
     end: InputPosition,
 }
 
-/// Size of a chunk in bytes, adapted to the cost of the rows so that a chunk takes some milliseconds.
+/// Number of bytes in a chunk. The number adapts to the cost of the rows, so that a chunk takes some milliseconds.
 #[derive(Debug)]
 pub(crate) struct ChunkBytes(AtomicUsize);
 
-/// Bytes kept of an overlong line: the limit plus one, so that the row reader rejects the line.
+/// Number of bytes that are kept of an overlong line. The number exceeds the limit by one, so that the row reader
+/// rejects the line.
 const KEPT: usize = MAX_LINE + 1;
 
-/// Number of bytes after which the search for the first board ends.
+/// Number of bytes after which the search for the first valid board ends.
 const MAX_PEEKED: usize = 1 << 20;
 
 impl RowInput {
-    /// Path for messages.
+    /// Returns the path of the input, for messages.
     pub(crate) fn path(&self) -> PathBuf {
         self.file.clone().unwrap_or_else(|| "standard input".into())
     }
 
-    /// Creates the error of a faulty row. The arguments are the line number, from 1, and the cause.
+    /// Creates the error of a faulty row. The argument has the number of the line, counted from 1, and the cause.
     pub(crate) fn faulty_row(&self, (line, detail): (u64, String)) -> BatchError {
         BatchError::FaultyRow { path: self.path(), line, detail }
     }
 
-    /// Opens the input, and reads the header of a CSV file.
+    /// Opens the input. For CSV, also reads the header.
     ///
     /// # Errors
-    /// [`BatchError::File`], also if the header names no board.
+    /// [`BatchError::File`]. A header that names no board is an error too.
     pub(crate) fn open(&self) -> Result<OpenInput, BatchError> {
         let path = self.path();
         let error = |source| BatchError::File { path: path.clone(), source };
@@ -104,10 +105,10 @@ impl RowInput {
 }
 
 impl OpenInput {
-    /// Reads ahead to the first valid row, and returns the goal of the row.
+    /// Reads ahead to the first valid row, and returns the goal of this row.
     ///
     /// # Errors
-    /// [`BatchError::File`], also if no valid row is found.
+    /// [`BatchError::File`]. An input without a valid row in the first lines is an error too.
     pub(crate) fn first_goal(&mut self) -> Result<Board, BatchError> {
         let (mut at, mut length, mut line) = (0, 0, 0);
         let mut first_problem = None;
@@ -137,7 +138,7 @@ impl OpenInput {
         })
     }
 
-    /// Skips lines until the position is after the first `lines` lines of the input, or at the end of the input.
+    /// Skips lines until `lines` lines of the input are skipped, or until the input ends.
     ///
     /// # Errors
     /// [`BatchError::File`].
@@ -153,13 +154,13 @@ impl OpenInput {
         Ok(())
     }
 
-    /// Returns the start of the next line. The next line may have been read ahead.
+    /// Returns the position at the start of the next line. The line may have been read ahead.
     pub(crate) fn position(&self) -> InputPosition {
         self.peeked.front().map_or(&self.source.position, |chunk| &chunk.start).clone()
     }
 
-    /// Returns the reader of the rows, and the remaining lines in chunks. `size` is the size of a chunk at the time
-    /// when the chunk is read.
+    /// Returns the reader of the rows, and an iterator that reads the remaining lines in chunks. `size` has the number
+    /// of bytes of the next chunk. The number may change between chunks.
     pub(crate) fn chunks(
         self,
         size: &ChunkBytes,
@@ -178,12 +179,12 @@ impl OpenInput {
 }
 
 impl LineChunk {
-    /// Returns the length in bytes, without truncated bytes.
+    /// Returns the length of the chunk in bytes, without the bytes that were truncated.
     pub(crate) fn length(&self) -> u64 {
         self.bytes.len() as u64
     }
 
-    /// Reads the rows, each with its line number, from 1. Blank lines are skipped.
+    /// Returns the rows. Each item has the number of the line, counted from 1, and the row. Blank lines are skipped.
     pub(crate) fn rows<'l>(&'l self, reader: &RowReader) -> impl Iterator<Item = (u64, InputRow<'l>)> {
         let lines = lines_of(&self.bytes).map(|line| &line[..line.len().min(KEPT)]);
         let lines = (self.start.lines + 1..).zip(lines);
@@ -191,14 +192,14 @@ impl LineChunk {
         rows.map(|(number, line)| (number, reader.read(line)))
     }
 
-    /// Returns the position at the start of line number `line`, from 1, which must be in the chunk. Returns the
-    /// position after the chunk if `line` is `None`.
+    /// Returns the position at the start of the line with the number `line`, counted from 1. The line must be in the
+    /// chunk. If `line` is `None`, returns the position after the chunk.
     pub(crate) fn end_before(&self, line: Option<u64>) -> InputPosition {
         let Some(line) = line else { return self.end.clone() };
         let mut position = self.start.clone();
         let before = (line - 1 - position.lines) as usize;
-        // Truncated lines have other digests. Only the last line of a chunk may be truncated, and no position here is
-        // after the last line.
+        // The digest of a truncated line would be wrong. Only the last line of a chunk may be truncated, and this loop
+        // never includes the last line.
         lines_of(&self.bytes).take(before).for_each(|line| position.advance(1, line));
         position
     }
@@ -208,7 +209,7 @@ fn lines_of(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     bytes.split_inclusive(|byte| *byte == b'\n')
 }
 
-/// The error of an input without rows.
+/// Returns the error of an input without rows.
 pub(crate) fn no_rows(path: PathBuf) -> BatchError {
     BatchError::File { path, source: io::Error::new(ErrorKind::InvalidData, "there are no rows") }
 }
@@ -225,7 +226,7 @@ impl ChunkBytes {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Adapts the size of later chunks to the time that a chunk took.
+    /// Adapts the size of later chunks. `time` is the time that a chunk took.
     pub(crate) fn note(&self, time: Duration) {
         const SHORT: Duration = Duration::from_millis(5);
         const LONG: Duration = Duration::from_millis(50);
@@ -244,9 +245,9 @@ impl ChunkReader {
         self.chunk(1)
     }
 
-    /// Reads complete lines: at most `most` bytes from the buffer, and then the rest of the last line. The rest is
-    /// truncated if the last line exceeds `MAX_LINE` + 1 bytes, but keeps the line feed. Returns `None` at the end of
-    /// the input.
+    /// Reads complete lines: at most `most` bytes from the buffer, and then the rest of the last line. If the last line
+    /// has more than `MAX_LINE` + 1 bytes, the rest is truncated, but the line feed is kept. Returns `None` at the end
+    /// of the input.
     fn chunk(&mut self, most: usize) -> io::Result<Option<LineChunk>> {
         let Self { source, position } = self;
         let (start, available) = (position.clone(), source.fill_buf()?);
@@ -293,7 +294,7 @@ mod tests {
         open
     }
 
-    /// Line number of each row, and the first tile of its board.
+    /// Returns the number of the line of each row, and the first tile of the row's board.
     fn rows(input: OpenInput, size: usize) -> Vec<(u64, Option<u8>)> {
         let size = ChunkBytes(AtomicUsize::new(size));
         let (reader, chunks) = input.chunks(&size);

@@ -1,4 +1,4 @@
-//! Output of lines: a stream, or a file that is renamed once complete.
+//! Output of lines to a stream, or to a file that is renamed when it is complete.
 
 use std::fs::OpenOptions;
 use std::io::{self, Write};
@@ -11,19 +11,18 @@ use super::unfinished::{InputPosition, Lines, Position, RunIdentity, Unfinished}
 use crate::CsvColumns;
 
 pub(crate) enum LineOutput {
-    /// The standard output, a pipe or a device. The first problems are printed to the standard error, and all are
+    /// The standard output, a pipe or a device. The first problems are printed to the standard error. All problems are
     /// counted.
     Stream { path: PathBuf, writer: Box<dyn Write>, problems: u64 },
-    /// A file, which gets its final name once complete.
+    /// A file. The file receives its final name when it is complete.
     File(Box<Unfinished>),
 }
 
-/// Maximum number of printed problems.
+/// Maximum number of problems that are printed.
 const PRINTED: u64 = 20;
 
 impl LineOutput {
-    /// Opens an output. `csv` has the columns if the format is CSV. A stream or a new file of CSV then begins with the
-    /// header.
+    /// Opens an output. For CSV, `csv` has the columns. A new file or a stream of CSV begins with the header.
     ///
     /// # Errors
     /// See [`Unfinished::open`].
@@ -53,12 +52,12 @@ impl LineOutput {
     }
 
     /// Returns the position after the rows of the file, including the rows of a resumed run. For a stream, returns the
-    /// start.
+    /// position at the start.
     pub(crate) fn position(&self) -> Position {
         if let Self::File(file) = self { file.position().clone() } else { Position::default() }
     }
 
-    /// Checks that the input of a resumed run is unchanged, as [`Unfinished::check_input`] does.
+    /// Checks that the input of a resumed run is unchanged, like [`Unfinished::check_input`].
     ///
     /// # Errors
     /// [`BatchError::File`].
@@ -66,7 +65,7 @@ impl LineOutput {
         if let Self::File(file) = self { file.check_input(input) } else { Ok(()) }
     }
 
-    /// Appends lines. `input` is the position in the input after the rows.
+    /// Appends lines. `input` is the position in the input after the rows of these lines.
     ///
     /// # Errors
     /// [`BatchError::File`].
@@ -86,11 +85,11 @@ impl LineOutput {
         }
     }
 
-    /// Ends the output after a run that ended with `end`, and returns the ending of the run. A complete file is renamed
-    /// to its final name. An incomplete file is kept for a resumption.
+    /// Ends the output after a run, and returns the ending of the run. `end` is the result of the run. A complete file
+    /// is renamed to its final name. An incomplete file is kept, so that a later run can resume it.
     ///
     /// # Errors
-    /// The error of the run, or else [`BatchError::File`].
+    /// The error of the run. If the run has no error, [`BatchError::File`].
     pub(crate) fn finish(self, end: Result<BatchEnding, BatchError>) -> Result<BatchEnding, BatchError> {
         let finished = self.end(matches!(end, Ok(BatchEnding::Clean | BatchEnding::RowsFailed)));
         end.and_then(|end| finished.map(|()| end))

@@ -1,7 +1,7 @@
-//! The command `taquin batch`: labels many boards without the service.
+//! The command `taquin batch`. The command labels many boards without the service.
 //!
-//! The program with the command passes its tables, threads and memory as a [`Session`], and cancels a batch by a flag.
-//! The command uses no async runtime, and installs no signal handler.
+//! The program passes its tables, threads and memory as a [`Session`], and cancels a batch by a flag. This module uses
+//! no async runtime, and installs no signal handler.
 
 mod arguments;
 mod console;
@@ -45,22 +45,22 @@ use crate::{
 /// Resources and progress of a batch.
 pub struct Session<'a> {
     resources: Resources<'a>,
-    /// Strongest tables that `load_tables` loads.
+    /// Strongest tier of tables that `load_tables` loads.
     tier: Tier,
-    /// Loads the tables for labels of a goal.
+    /// Function that loads the tables for labels of a goal.
     load_tables: &'a (dyn Fn(&Board, Want) + Sync),
-    /// Version of the program, in descriptions of jobs and files.
+    /// Version of the program, for the descriptions of jobs and files.
     version: &'static str,
     progress: Progress,
 }
 
-/// A batch with valid flags, whose output is locked.
+/// A batch with valid flags and a locked output.
 pub struct Batch {
     task: Task,
     _output: Option<OutputLock>,
 }
 
-/// Why work ends before all rows are processed.
+/// The reason why the work ended before all rows were processed.
 enum EarlyEnd {
     Cancelled,
     Failed(BatchError),
@@ -78,15 +78,15 @@ impl From<JobError> for EarlyEnd {
     }
 }
 
-/// Returns all errors in the flags of a batch, one line for each error. Valid flags have no errors.
+/// Returns all errors in the flags of a batch. Each error is one line. The result is empty for valid flags.
 pub fn errors_of(flags: &BatchFlags) -> Vec<String> {
     Task::of(flags).err().unwrap_or_default()
 }
 
-/// Runs a batch by `execute`, and returns the exit code. Messages and progress go to the standard error.
+/// Runs a batch through `execute`, and returns the exit code. Messages and progress are written to the standard error.
 ///
-/// `execute` calls [`Batch::run`]. `execute` returns the ending, and the number of the signal that cancelled the batch,
-/// or 0 without a signal.
+/// `execute` must call [`Batch::run`], and must return the ending of the batch and a number. The number is the number
+/// of the signal that cancelled the batch, or 0 if there was no signal.
 pub fn run(flags: &BatchFlags, execute: impl FnOnce(Batch) -> Result<(BatchEnding, u8), BatchError>) -> u8 {
     let batch = match Batch::prepare(flags) {
         Ok(batch) => batch,
@@ -118,10 +118,10 @@ impl Batch {
         Ok(Self { task, _output: output })
     }
 
-    /// Runs the batch to its end, or until the session is cancelled.
+    /// Runs the batch until the batch ends or the session is cancelled.
     ///
     /// # Errors
-    /// See [`BatchError`]. Finished work remains.
+    /// See [`BatchError`]. Work that was finished before the error is kept.
     pub fn run(self, session: &Session<'_>) -> Result<BatchEnding, BatchError> {
         session.run(self.task)
     }
@@ -184,7 +184,7 @@ impl<'a> Session<'a> {
         self.resources.cancel.load(Ordering::Relaxed)
     }
 
-    /// Runs `work`, and shows the progress meanwhile. If `work` succeeds, prints a summary.
+    /// Runs `work`, and shows the progress while `work` runs. If `work` succeeds, prints a summary.
     fn shown<T>(&self, work: impl FnOnce() -> Result<T, BatchError>) -> Result<T, BatchError> {
         let display = ProgressDisplay::start(&self.progress);
         thread::scope(|scope| {
@@ -196,8 +196,8 @@ impl<'a> Session<'a> {
         .inspect(|_| say(display.summary()))
     }
 
-    /// Calls `work` on the items of `source`, on all threads, and `sink` on the results, in the order of the items.
-    /// Takes no further item after a cancellation.
+    /// Calls `work` on the items of `source` on all threads, and calls `sink` on the results in the order of the items.
+    /// After a cancellation, takes no further item.
     fn map_in_order<I: Send, T: Send>(
         &self,
         source: impl Iterator<Item = I> + Send,
@@ -221,21 +221,21 @@ impl<'a> Session<'a> {
     }
 }
 
-/// How to resume an interrupted task.
+/// The way in which an interrupted task is resumed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Resumption {
-    /// With the same command.
+    /// By the same command.
     SameCommand,
-    /// With the flag `--resume` added.
+    /// By the same command with the additional flag `--resume`.
     WithResume,
 }
 
 impl Task {
     /// Locks the stores that contain the output, so that no service can open these stores. Returns `None` if the task
-    /// writes no file.
+    /// writes no files.
     ///
     /// # Errors
-    /// The path of a store that a running service uses.
+    /// The path of a store, if a running service uses the store.
     fn lock_output(&self) -> Result<Option<OutputLock>, PathBuf> {
         match self {
             Self::Write(_, Output { destination: Destination::File(path), .. }) => OutputLock::of_file(path).map(Some),
@@ -245,11 +245,11 @@ impl Task {
         }
     }
 
-    /// Rejects the task if an existing file, an interrupted run or a data set would be lost. The check precedes all
+    /// Rejects the task if an existing file, an interrupted run or a data set would be lost. This check runs before all
     /// searches.
     ///
     /// # Errors
-    /// [`BatchError::File`], as for [`Unfinished::check`].
+    /// [`BatchError::File`], as in [`Unfinished::check`].
     fn check_existing(&self) -> Result<(), BatchError> {
         match self {
             #[cfg(feature = "parquet")]
@@ -278,12 +278,12 @@ impl Task {
 }
 
 impl Resumption {
-    /// Returns the command line that resumes the task, quoted for a shell. `arguments` is the command line of the
-    /// interrupted task.
+    /// Returns the command line that resumes the task, quoted for a shell. `arguments` is the command line that started
+    /// the interrupted task.
     fn command_line(self, arguments: impl Iterator<Item = String>) -> String {
         let mut words: Vec<String> = arguments.collect();
         if self == Self::WithResume {
-            // Flags must precede `--`.
+            // A flag must come before the argument `--`.
             let flags = words.iter().position(|word| word == "--").unwrap_or(words.len());
             words.insert(flags, "--resume".to_owned());
         }

@@ -1,4 +1,4 @@
-//! Rejects outputs that are the input, under any name.
+//! Rejects an output that is also the input, whatever name the output has.
 
 use std::fs::{self, Metadata};
 use std::io;
@@ -10,15 +10,15 @@ use super::arguments::{Labels, Source, Task};
 use super::destination::{Destination, Output, metadata_of, problems_of};
 use super::unfinished_folder::{FILES, folder_of};
 
-/// Returns true if both are the same regular file. Only regular files count, because a terminal or a pipe can be read
-/// and written at once.
+/// Returns true if both values are metadata of the same regular file. Other kinds of files do not count: a program can
+/// read and write the same terminal or pipe.
 fn are_one_file(one: Option<Metadata>, other: Option<Metadata>) -> bool {
     one.zip(other).is_some_and(|(one, other)| one.is_file() && is_same_file(&one, &other))
 }
 
 impl Task {
-    /// Rejects an output that is the input, under any name, before anything is written. If the labels come from a job,
-    /// rejects all files of the job.
+    /// Rejects an output that is also the input, before anything is written. If the labels come from a job, rejects all
+    /// files of the job as the output.
     ///
     /// # Errors
     /// The error message for `--output`.
@@ -59,14 +59,14 @@ impl Task {
     }
 }
 
-/// Lists all files that a task with the output `path` may write.
+/// Returns the paths of all files that a task with the output `path` may write.
 fn written(path: &Path) -> impl Iterator<Item = PathBuf> {
     let folder = folder_of(path);
     let files = FILES.map(|name| folder.join(name));
     files.into_iter().chain([path.to_owned(), problems_of(path)])
 }
 
-/// Returns true if `path` is `folder`, or is below `folder`.
+/// Returns true if `path` is the folder `folder`, or is inside this folder.
 fn is_below(path: &Path, folder: &Path) -> bool {
     canonical(path).starts_with(canonical(folder))
 }

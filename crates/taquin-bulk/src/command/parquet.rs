@@ -1,4 +1,4 @@
-//! Writes labels as Parquet: one file, or the files of a data set with a card.
+//! Writes labels as Parquet. The output is one file, or a data set of several files with a card.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -27,8 +27,8 @@ use super::unfinished::FILE_EXISTS;
 const CARD: &str = "README.md";
 
 impl Session<'_> {
-    /// Labels the rows of an input, and writes the rows into one file. The rows are not divided into the files of a
-    /// data set, because the number of rows is unknown before the end of the input.
+    /// Labels the rows of an input, and writes the rows to one file. The rows cannot become a data set of several
+    /// files, because the number of rows is unknown before the end of the input.
     ///
     /// # Errors
     /// See [`BatchError`].
@@ -44,7 +44,7 @@ impl Session<'_> {
         let columns = ParquetColumns { has_ids: true, has_problems: true, ..parquet_columns(size, want, limits) };
         let labeller = Labeller::new(self, input, (want, limits), Some(size));
         let take = |_, id: Option<&[u8]>, row: &RowOutcome, rows: &mut ParquetRows| {
-            // A string id is written without quotes.
+            // An id that is a JSON string is written without quotes.
             let unquoted = |id| serde_json::from_slice(id).unwrap_or_else(|_| String::from_utf8_lossy(id).into_owned());
             let problem = row.as_ref().err().and_then(|problem| serde_json::to_string(&**problem).ok());
             rows.push(&ParquetRow {
@@ -79,7 +79,7 @@ impl Session<'_> {
         })
     }
 
-    /// Writes the rows of a recipe or of a job into one file or as a data set.
+    /// Writes the rows of a recipe or of a job. The output is one file or a data set.
     ///
     /// # Errors
     /// See [`BatchError`].
@@ -93,8 +93,9 @@ impl Session<'_> {
         })
     }
 
-    /// Calls `write` with the stream or the new file of the output. A file is written under a temporary name, and
-    /// renamed once complete. An existing file is replaced only if the file is empty or may be overwritten.
+    /// Calls `write` with the writer of the output, which is a stream or a new file. A new file is written under a
+    /// temporary name, and is renamed when it is complete. An existing file is replaced only if the file is empty or
+    /// may be overwritten.
     fn write_to(
         &self,
         output: &Output,
@@ -124,7 +125,7 @@ impl Session<'_> {
         }
     }
 
-    /// Writes the files of a data set, then the card.
+    /// Writes the files of a data set, and then the card.
     fn write_data_set(&self, rows: &IndexedRows<'_>, path: &Path) -> Result<BatchEnding, BatchError> {
         let error = |name: &str, source| BatchError::File { path: path.join(name), source };
         let directory = Directory::create(path).map_err(|source| error("", source))?;
@@ -145,7 +146,7 @@ impl Session<'_> {
         Ok(self.end())
     }
 
-    /// Writes the rows with the indices `rows` into one file, and adds the counts of these rows to `totals`.
+    /// Writes the rows with the indices `rows` to one file, and adds the counts of these rows to `totals`.
     fn write_file(
         &self,
         source: &IndexedRows<'_>,
@@ -177,7 +178,7 @@ impl Session<'_> {
     }
 }
 
-/// Returns the problem of a row without a label, as JSON. Returns `None` for a row with a label.
+/// Returns the problem of a row without a label, as JSON; `None` for a row with a label.
 fn problem_of(row: &IndexedRow<'_>) -> Option<String> {
     let stored = |line: &Vec<u8>| {
         let line: serde_json::Value = serde_json::from_slice(line).ok()?;
@@ -202,8 +203,8 @@ fn columns_of(spec: &JobSpec) -> ParquetColumns {
     ParquetColumns { has_problems, ..parquet_columns(spec.boards.goal().size(), spec.want, spec.limits) }
 }
 
-/// Returns the description of a job as JSON. The checksum is left out, and so is the chunk size, on which no row
-/// depends.
+/// Returns the description of a job, as JSON. The result has no checksum. The result has no chunk size either, because
+/// no row depends on the chunk size.
 fn description(spec: &JobSpec) -> String {
     let mut json: serde_json::Value = serde_json::from_slice(&spec.to_json()).unwrap_or_default();
     if let Some(members) = json.as_object_mut() {
@@ -214,7 +215,7 @@ fn description(spec: &JobSpec) -> String {
 }
 
 impl Output {
-    /// Rejects the output if an existing file or data set would be lost.
+    /// Rejects the output if an existing file or an existing data set would be lost.
     ///
     /// # Errors
     /// [`BatchError::File`].

@@ -1,4 +1,4 @@
-//! Labels the rows of an input as lines, or stores the rows as the input of a job.
+//! Labels the rows of an input as lines of text, or stores the rows as the input of a job.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -23,7 +23,7 @@ use crate::{
     LabelLimits, LabelledRow, LoadedTables, RequestedLimits, RowError, RowsEnd, Want, label_rows,
 };
 
-/// A row of an input, before the row is stored in the directory of a job.
+/// A row of an input that is about to be stored in the directory of a job.
 struct StoredRow {
     line: u64,
     id: Option<Vec<u8>>,
@@ -34,8 +34,8 @@ impl Session<'_> {
     /// Labels the rows of an input, and writes the labels as lines.
     ///
     /// # Errors
-    /// [`BatchError::File`], [`BatchError::Job`] after a wrong solution, and [`BatchError::FaultyRow`] if the input is
-    /// strict and a row is faulty.
+    /// [`BatchError::File`]; [`BatchError::Job`] after a wrong solution; [`BatchError::FaultyRow`] if a row is faulty
+    /// and the input is strict.
     pub(crate) fn solve_rows(
         &self,
         input: &RowInput,
@@ -64,11 +64,11 @@ impl Session<'_> {
             let is_empty = end == BatchEnding::Clean && self.progress.end_of_input() == 0;
             if is_empty { Err(no_rows(input.path())) } else { Ok(end) }
         });
-        // Rows that were written before a failure remain.
+        // After an error, the rows that were written before are kept.
         file.finish(end)
     }
 
-    /// Passes the chunks of an input to `work` on all threads, and the results to `sink` in order.
+    /// Passes the chunks of an input to `work` on all threads, and passes the results to `sink` in order.
     fn chunks<T: Send>(
         &self,
         input: OpenInput,
@@ -92,8 +92,8 @@ impl Session<'_> {
         Ok(end)
     }
 
-    /// Stores the rows of an input in the directory of a job. If the directory has rows already, the rows must be the
-    /// same. Returns `None` if the batch is cancelled.
+    /// Stores the rows of an input in the directory of a job. If the directory has rows already, these rows must be the
+    /// same as the rows of the input. Returns `None` if the batch is cancelled.
     ///
     /// # Errors
     /// See [`BatchError`].
@@ -135,20 +135,20 @@ impl Session<'_> {
     }
 }
 
-/// A labeller of the rows of an input.
+/// Labels the rows of an input.
 pub(crate) struct Labeller<'s> {
     session: &'s Session<'s>,
     input: &'s RowInput,
     want: Want,
     limits: LabelLimits,
-    /// The size of all boards, if the output has boards of one size; otherwise `None`.
+    /// The size of all boards, if the output requires boards of one size; otherwise `None`.
     size: Option<Size>,
 }
 
 /// Puzzle and label of a row, or the error of the row.
 pub(crate) type RowOutcome = Result<(Puzzle, Label), Box<RowError>>;
 
-/// Line number, from 1, and cause of the faulty row at which a strict input stops.
+/// The faulty row that ends a strict input: the number of the line, counted from 1, and the cause.
 type Fault = (u64, String);
 
 impl<'s> Labeller<'s> {
@@ -161,15 +161,15 @@ impl<'s> Labeller<'s> {
         Self { session, input, want, limits: session.label_limits(limits), size }
     }
 
-    /// Labels all rows of an input, on all threads.
+    /// Labels all rows of an input on all threads.
     ///
-    /// `new` creates a value for each chunk of lines. `take` adds each row of the chunk to the value, with line number,
-    /// from 1, and id. `sink` gets the values in the order of the chunks, each with the position in the input after the
-    /// rows of the value.
+    /// `new` creates a value for each chunk of lines. `take` adds each row of the chunk to the value. `take` receives
+    /// the number of the line, counted from 1, and the id. `sink` receives the values in the order of the chunks. With
+    /// each value, `sink` receives the position in the input after the rows of the value.
     ///
     /// # Errors
-    /// [`BatchError::File`], [`BatchError::Job`] after a wrong solution, and [`BatchError::FaultyRow`] if the input is
-    /// strict and a row is faulty.
+    /// [`BatchError::File`]; [`BatchError::Job`] after a wrong solution; [`BatchError::FaultyRow`] if a row is faulty
+    /// and the input is strict.
     pub(crate) fn label<T: Send>(
         &self,
         open: OpenInput,
@@ -189,8 +189,8 @@ impl<'s> Labeller<'s> {
         })
     }
 
-    /// Labels the rows of a chunk, and passes each row to `take`. Returns the faulty row at which a strict input stops,
-    /// or `None` if all rows were passed.
+    /// Labels the rows of a chunk, and passes each row to `take`. Returns the faulty row that ends a strict input;
+    /// `None` if all rows were passed.
     fn label_chunk(
         &self,
         chunk: &LineChunk,
@@ -232,8 +232,8 @@ impl<'s> Labeller<'s> {
         }
     }
 
-    /// Rejects a board that has another size than the boards of the output, or that is too large for labels of this
-    /// kind.
+    /// Rejects a board whose size differs from the size of the output's boards. Also rejects a board that is too large
+    /// for labels of this kind.
     fn check(&self, puzzle: &Puzzle) -> Result<(), Box<RowError>> {
         let own = puzzle.size();
         match self.size {
@@ -249,7 +249,7 @@ impl<'s> Labeller<'s> {
     }
 }
 
-/// Reads the rows of a chunk. A row whose goal differs from `goal` is invalid.
+/// Reads the rows of a chunk. A row with another goal than `goal` is invalid.
 fn stored_rows(chunk: &LineChunk, reader: &RowReader, goal: &Board) -> Vec<StoredRow> {
     let row = |(line, InputRow { id, puzzle }): (u64, InputRow<'_>)| {
         let puzzle = puzzle.and_then(|puzzle| {

@@ -1,4 +1,4 @@
-//! The identity of a run: only an equal run may resume an unfinished file.
+//! The identity of a run. An unfinished file can be resumed only by a run with the same identity.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use super::values::Format;
 use crate::{Recipe, RequestedLimits, StoredJob, Want, hex};
 
 impl Session<'_> {
-    /// Identity of a run that labels the rows of an input.
+    /// Returns the identity of a run that labels the rows of an input.
     pub(crate) fn identity_of_rows(&self, input: &RowInput, format: Format) -> RunIdentity {
         let options = &input.options;
         let size = options.sides.rows.zip(options.sides.cols).map(|(rows, cols)| format!("{rows}x{cols}"));
@@ -24,7 +24,7 @@ impl Session<'_> {
         self.describe(&of_input, (options.want, options.limits), format)
     }
 
-    /// Identity of a run that labels the boards of a recipe.
+    /// Returns the identity of a run that labels the boards of a recipe.
     pub(crate) fn identity_of_recipe(
         &self,
         recipe: &Recipe,
@@ -41,7 +41,7 @@ impl Session<'_> {
         self.describe(&of_recipe.map(|(name, value)| (name, Some(value))), label, format)
     }
 
-    /// Identity of a run that writes the labels of a job.
+    /// Returns the identity of a run that writes the labels of a job.
     pub(crate) fn identity_of_job(&self, job: &StoredJob, format: Format) -> RunIdentity {
         let spec = job.spec();
         self.describe(&[("directory", Some(hex(job.digest())))], (spec.want, spec.limits), format)

@@ -1,4 +1,4 @@
-//! Stores labels in the directory of a job, and checks a directory.
+//! Stores labels in the directory of a job, and checks the directory of a job.
 
 use std::path::Path;
 
@@ -10,11 +10,11 @@ use super::arguments::{Boards, Source, unserved_want};
 use super::console::{counted, say};
 use super::{BatchEnding, BatchError, Session};
 
-/// Maximum number of printed findings of a check.
+/// Maximum number of findings of a check that are printed.
 const PRINTED_FINDINGS: usize = 20;
 
 impl Session<'_> {
-    /// Makes the missing parts of a shard of a job, and completes the job once all parts exist.
+    /// Makes the missing parts of a shard of a job. Completes the job if all parts exist afterwards.
     ///
     /// # Errors
     /// See [`BatchError`].
@@ -49,7 +49,7 @@ impl Session<'_> {
                 "{directory} is complete: {}, which end.json lists",
                 counted(job.spec().chunks(), "part")
             ));
-            // The manifest also counts the rows of parts from earlier runs.
+            // The manifest also counts the rows in parts of earlier runs.
             let has_failed = job.manifest()?.is_some_and(|manifest| manifest.totals.has_failures());
             return Ok(if has_failed { BatchEnding::RowsFailed } else { BatchEnding::Clean });
         } else {
@@ -58,7 +58,7 @@ impl Session<'_> {
         Ok(self.end())
     }
 
-    /// Opens the job of a directory, or creates the job.
+    /// Opens the job in a directory. Creates the job if the directory has no job.
     fn job(
         &self,
         boards: JobBoards,

@@ -1,7 +1,8 @@
-//! A file of labels that is renamed to its final name once complete.
+//! A file of labels that is renamed to its final name when the file is complete.
 //!
-//! An incomplete file is in the folder `FILE.unfinished`, beside a state with the identity and the position of the run.
-//! A resumed run checks by digests that the rows and the input before the position are unchanged.
+//! Until then, the file is in the folder `FILE.unfinished`. The folder also has a state file with the identity and the
+//! position of the run. A resumed run uses digests to check that the rows and the input before the position are
+//! unchanged.
 
 use std::fs::OpenOptions;
 use std::io::{self, ErrorKind, Read, Write};
@@ -20,38 +21,38 @@ use super::hashed_file::{Extent, HashedFile, remove_unless_lost};
 use super::unfinished_folder::{PROBLEMS, ROWS, STATE, UnfinishedFolder, folder_of, is_interrupted};
 use super::values::Format;
 
-/// A file of labels in progress, and a file with the problems of rows without a label.
+/// A file of labels in progress, with a file for the problems of rows without a label.
 #[derive(Debug)]
 pub(crate) struct Unfinished {
     path: PathBuf,
-    /// Final path of the file of problems; `None` if the rows themselves have the problems.
+    /// Final path of the file of problems; `None` if the lines of the rows contain the problems.
     problems_path: Option<PathBuf>,
     folder: UnfinishedFolder,
     run: RunIdentity,
     rows: HashedFile,
     problems: HashedFile,
     position: Position,
-    /// Digest of the part of the input that the interrupted run read, in hexadecimal.
+    /// Digest of the lines of the input that the interrupted run has read, in hexadecimal.
     read: String,
     begun: Instant,
-    /// Time of the last stored state, and number of rows in this state.
+    /// Time at which the state was last stored, and the number of rows in this state.
     saved: (Instant, u64),
-    /// True after an error. The last stored state is valid, but later bytes may be wrong.
+    /// True after an error of a write. The last stored state is valid, but later bytes may be wrong.
     is_broken: bool,
     overwrites: bool,
 }
 
-/// Lines of rows, lines of separate problems, and counts of the rows.
+/// Lines of rows, separate lines of problems, and counts of the rows.
 #[derive(Debug, Default)]
 pub(crate) struct Lines {
     pub(crate) rows: Vec<u8>,
     pub(crate) problems: Vec<u8>,
     pub(crate) count: u64,
-    /// Rows without a label.
+    /// Number of rows without a label.
     pub(crate) failed: u64,
 }
 
-/// The identity of a run: all flags on which the rows depend, by name, and the version.
+/// The identity of a run: the version of the program, and the values, by name, of all flags on which the rows depend.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct RunIdentity(pub(crate) Map<String, Value>);
@@ -63,7 +64,7 @@ pub(crate) struct Position {
     pub(crate) rows: u64,
     /// Number of written rows without a label.
     pub(crate) failed: u64,
-    /// Position in the input after the written rows.
+    /// Position in the input after the rows that are written.
     pub(crate) input: InputPosition,
 }
 
@@ -89,20 +90,21 @@ struct RunState {
 }
 
 const FORMAT: &str = "taquin-unfinished-1";
-/// Message for an existing output that would be lost.
+/// Message for an existing output that the run would replace.
 pub(crate) const FILE_EXISTS: &str = "the file exists: --overwrite replaces it";
 /// Advice for a run that cannot be resumed.
 const BEGIN_ANEW: &str = "without --resume, --overwrite begins anew";
 /// Maximum size of a state in bytes.
 const MAX_STATE: u64 = 1 << 20;
-/// Divisor of the time of the run so far. The quotient, within `SAVE_PERIODS`, is the time between two stored states. A
-/// killed run loses the rows of this time.
+/// Divisor of the running time so far. The quotient, limited by `SAVE_PERIODS`, is the time between two stored states.
+/// A killed run loses at most the rows of this time.
 const SAVED_PART: u32 = 8;
 /// Minimum and maximum time between two stored states.
 const SAVE_PERIODS: [Duration; 2] = [Duration::from_millis(25), Duration::from_secs(1)];
 
 impl RunIdentity {
-    /// Describes the first flag that differs between two runs, with both values. Returns `None` if the runs are equal.
+    /// Describes the first flag whose values differ between two runs, with both values. Returns `None` if the runs are
+    /// equal.
     fn difference(&self, other: &Self) -> Option<String> {
         let value = |run: &Self, name: &str| run.0.get(name).map_or("not given".to_owned(), Value::to_string);
         let mut names = self.0.keys().chain(other.0.keys());
@@ -112,8 +114,8 @@ impl RunIdentity {
 }
 
 impl Lines {
-    /// Appends a row. With the columns `csv`, the row is a line of CSV, and the problem of a row without a label is a
-    /// separate line of JSON. Without `csv`, the row is a line of JSON. `json` appends the line of JSON.
+    /// Appends a row. If `csv` is `None`, the row is a line of JSON. Otherwise the row is a line of CSV, and the
+    /// problem of a row without a label is a separate line of JSON. `json` appends the line of JSON.
     pub(crate) fn append(
         &mut self,
         csv: Option<&CsvColumns>,
@@ -135,13 +137,13 @@ impl Unfinished {
     /// Creates a file of labels, or resumes an unfinished file.
     ///
     /// # Errors
-    /// [`BatchError::File`], also for an existing file or interrupted run without `--overwrite` or `--resume`, or if
-    /// the identity of the interrupted run differs.
+    /// [`BatchError::File`]. Errors include an existing file without `--overwrite`, an interrupted run without
+    /// `--overwrite` or `--resume`, and an interrupted run with another identity.
     pub(crate) fn open(path: &Path, output: &Output, run: RunIdentity) -> Result<Self, BatchError> {
         Self::check(path, output)?;
         let folder = folder_of(path);
         let folder = UnfinishedFolder::lock(folder.clone()).map_err(|source| file_error(&folder, source))?;
-        // Another process may have written the file before the folder was locked.
+        // Another process may have written the file before this process locked the folder, so the check is repeated.
         let is_interrupted = Self::check_locked(path, output)?;
         if is_interrupted && output.existing.resumes {
             return Self::resume(path, output, folder, run);
@@ -152,7 +154,7 @@ impl Unfinished {
     /// Rejects the output if an existing file or an interrupted run would be lost.
     ///
     /// # Errors
-    /// [`BatchError::File`], also if another process has locked the folder.
+    /// [`BatchError::File`]. A folder that another process has locked is an error too.
     pub(crate) fn check(path: &Path, output: &Output) -> Result<(), BatchError> {
         let folder = folder_of(path);
         let lock = match is_interrupted(&folder) {
@@ -163,8 +165,8 @@ impl Unfinished {
         Self::check_locked(path, output).map(drop)
     }
 
-    /// Rejects the output as [`check`](Self::check) does, but does not lock the folder. Returns true if the folder has
-    /// an interrupted run.
+    /// Rejects the output like [`check`](Self::check), without locking the folder. Returns true if the folder has an
+    /// interrupted run.
     fn check_locked(path: &Path, output: &Output) -> Result<bool, BatchError> {
         let Existing { resumes, overwrites } = output.existing;
         let folder = folder_of(path);
@@ -173,8 +175,8 @@ impl Unfinished {
         if overwrites {
             return Ok(is_interrupted);
         }
-        // A process may be killed while it renames files. A renamed file is then missing in the folder, and is not
-        // rejected, because the file belongs to the interrupted run.
+        // A process may be killed between the renaming of two files. A file that was renamed is missing in the folder.
+        // Such a file is not rejected, because the file belongs to the interrupted run.
         let is_in_folder = |name: &str| !is_interrupted || folder.join(name).exists();
         if is_interrupted && !resumes {
             let reason = match has_bytes(path) && !is_in_folder(ROWS) {
@@ -225,7 +227,7 @@ impl Unfinished {
         };
         let rows = resume(ROWS, path, &state.output)?;
         let problems = resume(PROBLEMS, &problems_of(path), &state.problems)?;
-        // The digest of the input is computed when the input is read again.
+        // The digest is computed later, when the input is read again.
         let input = InputPosition { lines: state.input.length, ..InputPosition::default() };
         let position = Position { rows: state.rows, failed: state.failed, input };
         Ok(Self::of(path, output, folder, run, (rows, problems), position, state.input.sha256))
@@ -248,13 +250,13 @@ impl Unfinished {
         Self { path, problems_path, folder, run, rows, problems, position, read, begun, saved, is_broken, overwrites }
     }
 
-    /// Returns the position after the written rows, including the rows of an interrupted run.
+    /// Returns the position after the written rows. The rows of an interrupted run count.
     pub(crate) fn position(&self) -> &Position {
         &self.position
     }
 
-    /// Checks that the input is unchanged up to the position of the interrupted run. `input` is the same position in
-    /// the input of this run.
+    /// Checks that the input is unchanged up to the position of the interrupted run. `input` is the position after the
+    /// same number of lines in the input of this run.
     ///
     /// # Errors
     /// [`BatchError::File`] if the input has changed.
@@ -268,12 +270,13 @@ impl Unfinished {
         Err(file_error(self.folder.path(), io::Error::new(ErrorKind::InvalidData, reason)))
     }
 
-    /// Returns true if no byte is written yet.
+    /// Returns true if no byte has been written.
     pub(crate) fn is_empty(&self) -> bool {
         self.rows.length == 0
     }
 
-    /// Appends lines, and advances the position of the run. `input` is the position in the input after the rows.
+    /// Appends lines, and advances the position of the run. `input` is the position in the input after the rows of
+    /// these lines.
     ///
     /// # Errors
     /// [`BatchError::File`].
@@ -319,14 +322,14 @@ impl Unfinished {
         Ok(())
     }
 
-    /// Ends an incomplete run, and keeps the rows for a resumption. Returns the folder and the number of rows. Without
-    /// rows, removes the folder and returns `None`.
+    /// Ends an incomplete run, and keeps the rows, so that a later run can resume them. Returns the path of the folder
+    /// and the number of rows. If there are no rows, removes the folder and returns `None`.
     ///
     /// # Errors
     /// [`BatchError::File`].
     pub(crate) fn interrupt(mut self) -> Result<Option<(PathBuf, u64)>, BatchError> {
-        // A state is stored only after new rows. Until the input is checked, `position` has no digest of the input, but
-        // the last stored state has one.
+        // The state is stored only if there are new rows. Before the input is checked, `position` lacks the digest of
+        // the input, but the last stored state has this digest.
         if !self.is_broken && self.position.rows > self.saved.1 {
             self.save()?;
         }
@@ -338,8 +341,8 @@ impl Unfinished {
         Ok(Some((self.folder.path().to_owned(), rows)))
     }
 
-    /// Renames the complete files to their final names. Returns the path of the file of problems; `None` if no problem
-    /// is stored separately.
+    /// Renames the complete files to their final names. Returns the path of the file of problems; `None` if no problems
+    /// are stored in a separate file.
     ///
     /// # Errors
     /// [`BatchError::File`].
@@ -383,7 +386,7 @@ impl InputPosition {
         hex(&self.digest.clone().finalize())
     }
 
-    /// Advances the position by `lines` lines with the content `bytes`.
+    /// Advances the position by `lines` lines. `bytes` is the content of these lines.
     pub(crate) fn advance(&mut self, lines: u64, bytes: &[u8]) {
         self.lines += lines;
         self.digest.update(bytes);
@@ -421,7 +424,7 @@ mod tests {
         file.write(&Lines { rows: rows.to_vec(), problems: problems.to_vec(), count, failed }, &input)
     }
 
-    /// Writes a file of two rows, one with a problem. Returns folder, path and file.
+    /// Writes a file with two rows. One of the rows has a problem. Returns the folder, the path and the file.
     fn written() -> (Scratch, PathBuf, Unfinished) {
         let folder = Scratch::new();
         let path = folder.0.path().join("out.csv");
@@ -435,7 +438,7 @@ mod tests {
 
     #[test]
     fn a_run_that_was_killed_while_its_files_got_their_names_goes_on() {
-        // Number of renamed files.
+        // Number of files that were renamed before the process was killed.
         for named in 0..=2 {
             let (_folder, path, file) = written();
             let (unfinished, _) = file.interrupt().unwrap().unwrap();
@@ -477,7 +480,7 @@ mod tests {
         let (_folder, path, file) = written();
         let unfinished = folder_of(&path);
         file.finish().unwrap();
-        // All files are renamed, and the state, which is removed first, is gone.
+        // All files are renamed, and the state is removed. The state is the first file that is removed.
         fs::create_dir(&unfinished).unwrap();
         fs::write(unfinished.join(PROBLEMS), "").unwrap();
         let error = open(&path, NOTHING).unwrap_err().to_string();
@@ -532,7 +535,7 @@ mod tests {
     fn the_input_is_compared_up_to_the_last_row() {
         let (_folder, path, file) = written();
         drop(file.interrupt().unwrap());
-        // A run that is interrupted before it checks its input keeps the digest.
+        // A run that is interrupted before the check of its input keeps the digest of the input.
         drop(open(&path, RESUME).unwrap().interrupt().unwrap());
         let mut file = open(&path, RESUME).unwrap();
         let mut check = |lines, bytes: &[u8]| {

@@ -1,4 +1,4 @@
-//! The folder `FILE.unfinished` with the rows of an incomplete file.
+//! The folder `FILE.unfinished`. The folder has the rows of an incomplete file.
 
 use std::fs::{self, DirEntry, TryLockError};
 use std::io::{self, ErrorKind};
@@ -8,7 +8,7 @@ use crate::{DIRECTORY_LOCK, DirectoryLock, DirectoryUse, NewFile, if_found, is_t
 
 use super::destination::{has_bytes, with_end};
 
-/// The locked folder of an unfinished file. The folder has only the files of one run.
+/// The folder of an unfinished file. The folder is locked, and has only the files of one run.
 #[derive(Debug)]
 pub(crate) struct UnfinishedFolder {
     path: PathBuf,
@@ -18,18 +18,18 @@ pub(crate) struct UnfinishedFolder {
 pub(crate) const ROWS: &str = "rows";
 pub(crate) const PROBLEMS: &str = "problems.ndjson";
 pub(crate) const STATE: &str = "state.json";
-/// Names of the files of a run, in the order of removal. The state is removed first, because the state is useless
-/// without the other files.
+/// Names of the files of a run. The files are removed in this order. The state is removed first, because the state
+/// requires the other files.
 pub(crate) const FILES: [&str; 3] = [STATE, ROWS, PROBLEMS];
 
 pub(crate) fn folder_of(file: &Path) -> PathBuf {
     with_end(file, ".unfinished")
 }
 
-/// Returns true if a folder has a file of an interrupted run that is not empty.
+/// Returns true if a folder has an interrupted run: one of the files of a run has content.
 ///
 /// # Errors
-/// Errors of the file system, and [`ErrorKind::InvalidData`] if the folder has foreign files.
+/// Errors of the file system. [`ErrorKind::InvalidData`] if the folder has files that no run writes.
 pub(crate) fn is_interrupted(folder: &Path) -> io::Result<bool> {
     let Some(data) = if_found(fs::symlink_metadata(folder))? else { return Ok(false) };
     let invalid = |reason: String| io::Error::new(ErrorKind::InvalidData, reason);
@@ -46,7 +46,7 @@ pub(crate) fn is_interrupted(folder: &Path) -> io::Result<bool> {
     Ok(FILES.iter().any(|name| has_bytes(&folder.join(name))))
 }
 
-/// Returns true for a file that a run writes.
+/// Returns true if a run writes files with this name.
 fn is_of_run(entry: &DirEntry) -> io::Result<bool> {
     let is_name_of_run =
         |name: &str| name == DIRECTORY_LOCK || FILES.contains(&name) || name.starts_with(STATE) && is_temporary(name);
@@ -54,10 +54,10 @@ fn is_of_run(entry: &DirEntry) -> io::Result<bool> {
 }
 
 impl UnfinishedFolder {
-    /// Locks a folder, and creates a missing folder.
+    /// Locks a folder. Creates the folder if it is missing.
     ///
     /// # Errors
-    /// Errors of the file system, and [`ErrorKind::ResourceBusy`] if another process has locked the folder.
+    /// Errors of the file system. [`ErrorKind::ResourceBusy`] if another process has locked the folder.
     pub(crate) fn lock(path: PathBuf) -> io::Result<Self> {
         loop {
             match fs::create_dir(&path) {
@@ -67,7 +67,7 @@ impl UnfinishedFolder {
             }
             match DirectoryLock::take(&path, DirectoryUse::Exclusive) {
                 Ok(lock) if lock.is_of(&path) => return Ok(Self { path, _lock: lock }),
-                // Another process removed the folder before the lock was taken.
+                // Another process removed the folder before this process took the lock.
                 Ok(_) => {}
                 Err(TryLockError::Error(error)) if error.kind() == ErrorKind::NotFound => {}
                 Err(TryLockError::Error(error)) => return Err(error),
@@ -92,7 +92,7 @@ impl UnfinishedFolder {
         FILES.iter().try_for_each(|name| if_found(fs::remove_file(self.join(name))).map(drop))
     }
 
-    /// Removes the files of a run, and the folder unless it has foreign files.
+    /// Removes the files of a run. Also removes the folder, unless the folder has other files.
     pub(crate) fn remove(&self) -> io::Result<()> {
         self.clear()?;
         if_found(fs::remove_file(self.join(DIRECTORY_LOCK)))?;

@@ -1,6 +1,6 @@
-//! Values of flags: formats, and functions that parse other values.
+//! Values of flags. This module has the formats, and functions that parse other values.
 //!
-//! On failure, each function returns a message about the text.
+//! If the text is invalid, each function returns a message about the text.
 
 use std::convert::Infallible;
 use std::ops::RangeInclusive;
@@ -11,25 +11,25 @@ use crate::Shard;
 use crate::fields::did_you_mean;
 use taquin_solver::{Named, Size, named};
 
-/// The value of a flag, or the reason why the text is invalid.
+/// The value of a flag, or the reason why the text of the value is invalid.
 pub(crate) type Given<T> = Result<T, String>;
 
-/// Creates a parser for clap that never fails, because clap would stop at the first invalid value. The result of
-/// `parse` is the value of the flag.
+/// Creates a parser for clap. The parser never fails, because clap would stop at the first invalid value. The value of
+/// the flag is the result of `parse`.
 pub(crate) fn given<T>(
     parse: fn(&str) -> Given<T>,
 ) -> impl Fn(&str) -> Result<Given<T>, Infallible> + Clone + Send + Sync {
     move |text| Ok(parse(text))
 }
 
-/// A format of lines.
+/// A format of input lines.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum TextFormat {
     Ndjson,
     Csv,
 }
 
-/// A format of outputs. Packed labels are the parts of a job.
+/// A format of outputs. `Packed` is the format of the parts of a job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Format {
     Ndjson,
@@ -42,7 +42,7 @@ named!(TextFormat { Ndjson => "ndjson", Csv => "csv" });
 
 named!(Format { Ndjson => "ndjson", Csv => "csv", Parquet => "parquet", Packed => "packed" });
 
-/// Parses a shape, such as `3x5` for 3 rows and 5 columns.
+/// Parses a shape. The text `3x5` means 3 rows and 5 columns.
 pub(crate) fn size(text: &str) -> Result<Size, String> {
     let sides = text.split_once(['x', 'X', '×']);
     let sides = sides.and_then(|(rows, cols)| Some((rows.trim().parse().ok()?, cols.trim().parse().ok()?)));
@@ -50,7 +50,7 @@ pub(crate) fn size(text: &str) -> Result<Size, String> {
     Size::try_from(sides).map_err(|error| error.to_string())
 }
 
-/// Parses a shard, such as `3/4` for the last of 4 shards.
+/// Parses a shard. The text `3/4` means the last of 4 shards.
 pub(crate) fn shard(text: &str) -> Result<Shard, String> {
     let shard = text.split_once('/').and_then(|(index, count)| Some((index.parse().ok()?, count.parse().ok()?)));
     shard
@@ -73,10 +73,10 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     parsed.map_err(|reason| format!("{text:?} {reason}"))
 }
 
-/// Parses a duration within bounds. `most` is the upper bound in words, such as `24h`.
+/// Parses a duration within bounds. `most` is the upper bound as text, such as `24h`.
 ///
 /// # Errors
-/// The end of a sentence that begins with the quoted text.
+/// The end of a sentence. The caller puts the quoted text before the end.
 pub fn parse_duration(text: &str, bounds: RangeInclusive<Duration>, most: &str) -> Result<Duration, String> {
     let parse = |text: &str| humantime::parse_duration(text.trim());
     let is_valid = |text: &str| parse(text).is_ok_and(|duration| bounds.contains(&duration));
@@ -90,8 +90,8 @@ pub fn parse_duration(text: &str, bounds: RangeInclusive<Duration>, most: &str) 
     }
 }
 
-/// Lists the valid values that a number without a unit may mean, such as `5ms, 5s or 5m`. Returns `None` if there are
-/// no such values.
+/// Lists the valid durations or other values that a number without a unit may mean, such as `5ms, 5s or 5m`. Returns
+/// `None` if there are no such values.
 pub fn with_unit(text: &str, units: &[&str], is_valid: impl Fn(&str) -> bool) -> Option<String> {
     let text = text.trim();
     let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());

@@ -1,4 +1,4 @@
-//! Tests that read files back with the library's record reader, row by row.
+//! Tests that read files row by row with the record reader of the Parquet library.
 
 use std::io::ErrorKind;
 
@@ -10,7 +10,7 @@ use taquin_solver::{Move, Named};
 
 use super::*;
 
-/// The content of a row, before the row is written.
+/// The values of a row that a test writes.
 #[derive(Clone, PartialEq, Debug)]
 struct Made {
     index: u64,
@@ -30,8 +30,8 @@ fn columns(want: Want, has_all: bool) -> ParquetColumns {
     ParquetColumns { size: size(3, 4), want, has_ids: has_all, has_problems: has_all, has_bound: has_all }
 }
 
-/// Makes a row that differs from its neighbours. Some rows fail, some failed rows have no board, and some values are
-/// unknown.
+/// Returns a row that differs from the neighbouring rows. Some rows have no label, some of these rows have no board,
+/// and some values are unknown.
 fn made(index: u64) -> Made {
     let length = index as u32 % 50;
     let mut board = Board::blank_last(size(3, 4));
@@ -82,8 +82,8 @@ fn read(bytes: Vec<u8>) -> (Vec<Row>, ParquetMetaData) {
     (reader.get_row_iter(None).unwrap().map(Result::unwrap).collect(), reader.metadata().clone())
 }
 
-/// The fields of a row that was read, by name. A list of bytes becomes a field of bytes, because the library cannot
-/// construct a list to compare with.
+/// Returns the fields of a row that was read, by name. A list of bytes is converted to a field of bytes, because tests
+/// cannot construct a list of the library.
 fn fields(row: Row) -> Vec<(String, Field)> {
     let tile = |tile: &Field| if let Field::UByte(tile) = tile { *tile } else { panic!("{tile:?} is no tile") };
     let plain = |field| match field {
@@ -93,7 +93,7 @@ fn fields(row: Row) -> Vec<(String, Field)> {
     row.into_columns().into_iter().map(|(name, field)| (name, plain(field))).collect()
 }
 
-/// The expected fields of a row, by name.
+/// Returns the expected fields of a row, by name.
 fn expected(columns: ParquetColumns, row: &Made) -> Vec<(&'static str, Field)> {
     fn field<T>(value: Option<T>, field: impl Fn(T) -> Field) -> Field {
         value.map_or(Field::Null, field)
@@ -195,7 +195,7 @@ fn a_board_of_any_shape_keeps_its_tiles() {
     }
 }
 
-/// A disk that is full after this number of bytes.
+/// A disk with space for this number of bytes.
 struct SmallDisk(usize);
 
 impl Write for SmallDisk {
@@ -236,7 +236,7 @@ fn data_files_have_all_rows_once() {
     assert_eq!(names(1), ["data-00000-of-00001.parquet"]);
     assert_eq!(names(DATA_FILE_ROWS), ["data-00000-of-00001.parquet"]);
     assert_eq!(names(DATA_FILE_ROWS + 1), ["data-00000-of-00002.parquet", "data-00001-of-00002.parquet"]);
-    // With the maximum of boards, the names still sort in the order of the files.
+    // Even with the maximum number of boards, the order of the names is the order of the files.
     assert_eq!(data_files(1_000_000_000_000).last().unwrap().name, "data-95367-of-95368.parquet");
     for rows in [0, 1, DATA_FILE_ROWS - 1, DATA_FILE_ROWS, DATA_FILE_ROWS + 1, 100_000_000] {
         let mut end = 0;
