@@ -79,8 +79,8 @@ impl JobEngine {
             None => self.begin_counted(owner, self.unfinished(owner)).await,
         };
         let folder = match begun {
-            // Another process may have created the job of this key just now, and that job may be the one that exceeds
-            // the limit.
+            // Another process may have just created the job with this key. That job counts against the limit too, and
+            // must be returned here.
             Err(CreateError::TooMany(unfinished)) => {
                 return existing().await?.ok_or(CreateError::TooMany(unfinished));
             }

@@ -1,4 +1,4 @@
-//! Has the chunks of unfinished jobs made, by this process or by other processes.
+//! Distributes the chunks of unfinished jobs to workers of this process or of other processes.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -14,7 +14,7 @@ use super::owner::JobOwner;
 use super::work::OwnerWork;
 use crate::service::{BulkHandle, BulkWork, Service};
 
-/// Has the chunks of unfinished jobs made, by this process or by other processes.
+/// Distributes the chunks of unfinished jobs to workers of this process or of other processes.
 pub trait Dispatch: Debug + Send + Sync {
     /// Starts all missing work of these jobs, and starts no work of other jobs. The engine calls this function every
     /// two seconds, and soon after a job was created or cancelled. The calling thread may block. The implementation
@@ -30,8 +30,8 @@ pub trait Dispatch: Debug + Send + Sync {
     }
 }
 
-/// Makes the chunks of all jobs in the bulk lane of the service (docs/adr/0011). The jobs of one owner are one bulk
-/// work.
+/// Makes the chunks of all jobs in the bulk lane of the service (docs/adr/0011). The unfinished jobs of one owner form
+/// one item of bulk work.
 pub struct LocalDispatch {
     service: Arc<Service>,
     runtime: Handle,

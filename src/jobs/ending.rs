@@ -15,7 +15,7 @@ use super::job::Job;
 use super::store::{Removal, report_useless};
 use super::view::JobState;
 
-/// The effect that a request to end a job is restricted to.
+/// The only effect that a request to end a job may have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ending {
     /// Cancel an unfinished job.

@@ -64,7 +64,7 @@ pub struct JobEngine {
     jobs: Mutex<BTreeMap<JobId, Arc<Job>>>,
     /// Ids of unreadable jobs that have been logged.
     unreadable: Mutex<BTreeSet<JobId>>,
-    /// Has the chunks of unfinished jobs made.
+    /// Distributes the chunks of unfinished jobs to workers.
     dispatch: Arc<dyn Dispatch>,
     /// True if the last listing of jobs could read the store.
     has_store: AtomicBool,

@@ -544,7 +544,7 @@ async fn whichever_call_fails_a_job_that_was_accepted_ends_and_there_is_one() {
         for call in 0.. {
             let memory = Arc::new(FilesInMemory::default());
             let runtime = Handle::current();
-            // This hook panics on an async thread of the runtime, like files that wait for the network.
+            // The hook panics on a thread that runs async tasks. Files that wait for the network panic there too.
             let off_runtime = move || runtime.block_on(ready(()));
             let failing = FailingFiles::new(Arc::clone(&memory), call, failure).with_before(off_runtime);
             let failing = Arc::new(failing);

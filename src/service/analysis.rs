@@ -39,7 +39,7 @@ pub struct LegalMove {
 pub struct LegalMoves {
     /// Distance of the board from the goal; `None` if the goal is unreachable.
     pub distance: Option<Distance>,
-    /// The legal moves, in the order of successors.
+    /// The legal moves, in the order in which a search generates them.
     pub moves: Vec<LegalMove>,
 }
 

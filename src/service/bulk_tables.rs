@@ -43,7 +43,7 @@ impl Tables {
 
     /// Loads the tables of a goal within the memory for tables, like the searches of requests. The call waits for at
     /// most `wait`. On large boards, the call does not wait for memory that other tables use. If the tables are not
-    /// loaded in time, the result says so, and searches run without the tables.
+    /// loaded in time, `are_missing` of the result is true, and searches run without the tables.
     pub async fn load_within_memory(&self, goal: &Board, wait: Duration) -> LoadedTables {
         let (size, goal_blank) = (goal.size(), goal.blank());
         if let Some(loaded) = self.loaded_for(goal) {

@@ -27,9 +27,10 @@ pub enum Draw {
     Uniform(Solvability),
     /// The end of a random walk.
     Walk(Walk),
-    /// Uniform or random-walk distribution over boards whose optimal length is in the range.
+    /// Boards whose optimal length is in the range. [`DrawnBoard::is_uniform`] tells whether all of these boards are
+    /// equally likely.
     Length(RangeInclusive<u32>),
-    /// Like [`Length`](Self::Length), for boards whose percentile is in the range.
+    /// Boards whose percentile is in the range. Otherwise like [`Length`](Self::Length).
     Percentile(RangeInclusive<f64>),
 }
 

@@ -20,7 +20,7 @@ pub fn open_regular(path: &Path, options: &mut OpenOptions) -> io::Result<File> 
         Some(data) if !data.is_file() => return Err(irregular()),
         _ => {}
     }
-    // Another process may have replaced the file since this check. So the kind is checked again on the open file.
+    // Another process may have replaced the file since the check above. So the kind is checked again on the open file.
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let file = options.custom_flags(flags.bits().cast_signed()).open(path)?;
     if file.metadata()?.is_file() { Ok(file) } else { Err(irregular()) }

@@ -88,6 +88,7 @@ pub trait Files: fmt::Debug + Send + Sync {
     /// Calls `visit` with the name of each folder in a folder. The order of the calls is arbitrary. The names are
     /// relative to the outer folder. A missing folder has no folders. In storage where a folder is only a prefix of
     /// names, a folder without files is missing.
+    ///
     /// # Errors
     /// Errors of the storage.
     fn list_folders(&self, folder: &str, visit: &mut dyn FnMut(&str)) -> io::Result<()>;

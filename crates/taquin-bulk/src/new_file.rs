@@ -10,7 +10,7 @@ use crate::file_system::{if_found, open_regular, sync_folder_of};
 use crate::files::Created;
 
 /// A file that is written under a temporary name. [`create`](Self::create) and [`replace`](Self::replace) give the file
-/// its final name. Dropping the value before removes the file.
+/// its final name. If the value is dropped without such a call, the file is removed.
 #[derive(Debug)]
 pub struct NewFile {
     path: PathBuf,

@@ -36,7 +36,7 @@ pub struct QueueSettings {
     pub credentials: Option<PathBuf>,
     /// Number of servers that store each task.
     pub replicas: usize,
-    /// Whether the process may change an existing stream and its consumers.
+    /// The role of this process. The role decides whether the process may change an existing stream and its consumers.
     pub role: QueueRole,
 }
 
@@ -51,7 +51,8 @@ pub enum QueueRole {
 }
 
 /// A work queue on JetStream: a stream with one subject per task, at most one message per subject, and a durable
-/// consumer for each task class. If the stream or a consumer is missing, the next call creates it.
+/// consumer for each task class. If the stream or a consumer is missing, the next call creates the stream or the
+/// consumer.
 pub struct JetStream {
     client: Client,
     context: Context,

@@ -220,7 +220,7 @@ impl Maker {
         if job.is_over()? { Ok(None) } else { job.put_part(chunk, part).map(Some) }
     }
 
-    /// Ends a job whose parts all exist, and writes the job's card. Returns true if the job had ended before.
+    /// Ends a job whose parts all exist, and writes the job's card. Returns true if the job has ended, now or before.
     /// Returns false if a part is missing, or once `cancel` is set. `progress` counts the parts read.
     pub(crate) fn end(&self, job: &StoredJob, cancel: &AtomicBool, progress: &Progress) -> Result<bool, JobError> {
         let goes_on = || {

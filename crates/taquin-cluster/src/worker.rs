@@ -1,4 +1,4 @@
-//! The loop of a worker: take a task, do it, acknowledge it (docs/adr/0024).
+//! The loop of a worker: the worker takes a task, does the task, and acknowledges the task (docs/adr/0024).
 
 use std::future::Future;
 use std::io;
@@ -55,7 +55,7 @@ const RELEASED: Outcome = Outcome::Release(TaskResult::Released, Duration::ZERO)
 /// lease time of 30 s. After that time, the queue may hand out the task again.
 const STORE_PATIENCE: u32 = 20;
 
-/// Delivery of a task, counted from 1, from which on the chunk is labelled in an isolated attempt. The earlier
+/// Number of the first delivery, counted from 1, that labels the chunk of a task in an isolated attempt. The earlier
 /// deliveries of the task may have crashed their workers.
 const ISOLATED_FROM: u64 = 3;
 

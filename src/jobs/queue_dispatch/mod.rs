@@ -45,8 +45,8 @@ type ClassCounts = [QueueCounts; 2];
 struct Memory {
     /// Tasks in the queue after the last comparison.
     tasks: HashSet<Task>,
-    /// Tasks that have left the queue, each with the time when the dispatch noticed this. Such a task is finished or
-    /// was lost. A worker may still be doing a lost task.
+    /// Tasks that have left the queue, each with the time when the dispatch noticed that the task was gone. Such a task
+    /// is finished or was lost. A worker may still be doing a lost task.
     lost: HashMap<Task, Instant>,
     /// Time when the files of a job were last read, by job folder.
     read: HashMap<FolderName, Instant>,

@@ -111,7 +111,7 @@ struct RunningWorker {
 }
 
 impl RunningWorker {
-    /// Ends the worker like a signal.
+    /// Shuts the worker down, as after a signal.
     async fn stop(self) {
         drop(self.stop);
         self.task.await.unwrap();
@@ -263,7 +263,7 @@ async fn is_call_of_a_worker_survived(
     let (creation, runtime) = (turn.lock().await, Handle::current());
     let job = replica.create(draft(2)).await;
     drop(creation);
-    // This hook panics on an async thread of the runtime, like files that wait for the network.
+    // The hook panics on a thread that runs async tasks. Files that wait for the network panic there too.
     let off_runtime = move || runtime.block_on(ready(()));
     let failing = Arc::new(FailingFiles::new(memory, call, failure).with_before(off_runtime));
     let worker = Place { files: Arc::clone(&failing) as _, ..place.clone() }.worker(service, 1);

@@ -57,7 +57,7 @@ impl NewFolder {
         self.name
     }
 
-    /// Writes the specification. The boards of an upload must have been written before.
+    /// Writes the specification. The caller must have written the boards of an upload first.
     pub(crate) fn write(&self, spec: &JobSpec) -> Result<(), JobError> {
         StoredJob::create_in(Arc::clone(&self.files), spec).map(drop)
     }

@@ -22,7 +22,7 @@ pub(crate) fn finished(size: Size, report: &Report) {
     tracing::event!(
         target: "taquin::job",
         Level::INFO,
-        // `message` is a field with a literal, since tracing would format any other message.
+        // tracing records a literal in the field `message` as it is. It would format a message in the last argument.
         message = "job finished",
         puzzle.size = size.name(),
         search.algorithm = report.algorithm.name(),

@@ -203,7 +203,7 @@ impl Drop for BulkHandle {
         self.cancel.store(true, Ordering::Relaxed);
         let removed = self.lane.state.lock().remove(self.number);
         self.lane.scheduler.wake_slices();
-        // Dropping the work may take long, so the lock is released before.
+        // Dropping the work may take long, so the lock is released first.
         drop(removed);
     }
 }

@@ -193,7 +193,7 @@ impl Pool {
     }
 
     /// Runs work other than a search as a light job. The work needs admission, a worker, a thread, and `bytes` bytes of
-    /// memory. Its deadline is `time` from now.
+    /// memory. The deadline of the work is `time` from now.
     ///
     /// Like a search, the work receives a deadline, cancel flags and helpers. Long work must check the flags, and must
     /// call `pause` of the helpers. If few threads are left, a flag stops long work after its trial, and the work

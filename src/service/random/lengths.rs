@@ -1,9 +1,9 @@
 //! Draws boards of more than 9 cells whose optimal length is in a range.
 //!
-//! For common lengths, this module uses rejection sampling: it draws boards uniformly until the length of a board is in
-//! the range. The parity, the linear conflicts, the patterns, or a search with a depth limit at the end of the range
-//! reject a board. For other lengths up to 20, this module uses random walks of the wanted number of moves, until a
-//! search proves that the last board of a walk has no shorter solution.
+//! For common lengths, this module uses rejection sampling: boards are drawn uniformly until a board has a length in
+//! the range. A board is rejected by its parity, by its linear conflicts, by the patterns, or by a search whose depth
+//! limit is the end of the range. For other lengths up to 20, this module uses random walks of the wanted number of
+//! moves, until a search proves that the last board of a walk has no shorter solution.
 
 use std::ops::RangeInclusive;
 use std::sync::atomic::Ordering;
@@ -132,7 +132,8 @@ impl<'a> LengthDraw<'a> {
             return Ok(None);
         }
         let puzzle = Puzzle::try_new(*board, self.goal).expect("a drawn board can reach its goal");
-        // This bound is checked first, because a look-up in the patterns takes twenty times as long.
+        // The lower bound by linear conflict is checked before the patterns, because a look-up in the patterns takes
+        // twenty times as long.
         if lower_bound(&puzzle) > *lengths.end() {
             return Ok(None);
         }
@@ -206,7 +207,8 @@ pub(crate) fn choose(goal: &Board, lengths: &RangeInclusive<u32>) -> Result<(Met
     Err(DrawError::TooRare(std::iter::once(0..=MAX_WALK).chain(distribution.and_then(common_lengths)).collect()))
 }
 
-/// Returns true if uniform draws find a board with a length in the range within the limits of this module.
+/// Returns true if uniform draws can serve the range: the expected numbers of draws and of searches are at most
+/// [`MAX_DRAWS`] and [`MAX_SEARCHES`].
 fn is_common(distribution: &Distribution<'_>, lengths: &RangeInclusive<u32>) -> bool {
     let sum = |first: u32| {
         let counts = (0..).zip(distribution.counts());
@@ -216,7 +218,7 @@ fn is_common(distribution: &Distribution<'_>, lengths: &RangeInclusive<u32>) -> 
     wanted * MAX_DRAWS >= distribution.boards() as f64 && wanted * MAX_SEARCHES >= not_longer
 }
 
-/// Returns the lengths for which uniform draws of a single length stay within the limits of this module.
+/// Returns the lengths for which [`is_common`] returns true, each taken as a range by itself.
 fn common_lengths(distribution: Distribution<'_>) -> Option<RangeInclusive<u32>> {
     let mut common = (0..=distribution.greatest()).filter(|length| is_common(&distribution, &(*length..=*length)));
     let first = common.next()?;

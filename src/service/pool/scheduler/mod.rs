@@ -204,7 +204,7 @@ impl Scheduler {
         let help = if state.help_left().is_some() { HELP } else { NO_LEVEL };
         self.waiting.store(state.lowest_level().min(help), Ordering::Relaxed);
         drop(state);
-        // Dropping a permit changes the state again, so the lock is released before.
+        // Dropping a permit changes the state again, so the lock is released first.
         drop(undelivered);
         changed
     }
