@@ -1,10 +1,11 @@
 //! Names that other programs, books and courses use for fields and values.
 //!
-//! Aliases are not accepted. An error suggests the first listed name that is valid in place of the alias. An alias
-//! consists of letters and digits in lower case; `*` is written as `star` and `+` as `plus`.
+//! Requests must not use aliases. If a request uses an alias, the error suggests the first listed name that is valid in
+//! place of the alias. An alias has only letters and digits, in lower case. `*` is written as `star`, and `+` as
+//! `plus`.
 
-/// Aliases of fields, each with the names to suggest. A name without a dot may also be a member of the object that has
-/// the alias as a member.
+/// Aliases of fields, each with the names to suggest. If the alias is a member of an object, a name without a dot may
+/// also be a member of that object.
 pub(crate) const FIELD_ALIASES: [(&str, &[&str]); 62] = [
     ("algo", &["algorithm"]),
     ("amount", &["count", "boards.count", "random.count"]),
@@ -104,7 +105,7 @@ pub(crate) const VALUE_ALIASES: [(&str, &[&str]); 90] = [
     ("uniformcost", &["breadth_first"]),
     ("wa", &["weighted_astar"]),
     ("wastar", &["weighted_astar"]),
-    // Heuristics. `none` stands for `zero`, the heuristic that estimates nothing.
+    // Heuristics. `none` stands for `zero`, the heuristic that estimates 0 for every board.
     ("additive", &["pattern_database"]),
     ("additivepdb", &["pattern_database"]),
     ("additivepatterndatabase", &["pattern_database"]),

@@ -1,15 +1,15 @@
-//! Fast reader of the most frequent documents: a board as JSON rows, alone or with an id.
+//! Fast reader of the most frequent documents: a board as JSON rows, with or without an id.
 //!
-//! The general reader would take most of the time of such a row of a batch, and a tenth of the time of such a request.
-//! Tests and the fuzzer compare both readers.
+//! For such a document, the general reader would take most of the time of a row in a batch, and a tenth of the time of
+//! a request. Tests and the fuzzer compare both readers.
 
 use taquin_solver::{Board, Size};
 
-/// Reads `[[…], …]` or `{"id": …, "board": [[…], …]}`, with the tiles as numbers. The optional id is an integer without
-/// a sign, or a string without escapes.
+/// Reads `[[…], …]` or `{"id": …, "board": [[…], …]}`. The tiles are numbers. The id is optional. The id is an integer
+/// without a sign, or a string without escapes.
 ///
-/// Returns the id and the board. The id is returned as written, and is `None` if the row has no id. The result is
-/// `None` for any other line and for every invalid board.
+/// Returns the id and the board. The id has the bytes of the line, and is `None` if the row has no id. Returns `None`
+/// for any other line, and for every invalid board.
 pub(crate) fn plain_row(line: &[u8]) -> Option<(Option<&[u8]>, Board)> {
     let mut scanner = Scanner(line);
     if scanner.take("{").is_none() {
@@ -29,7 +29,7 @@ pub(crate) fn plain_row(line: &[u8]) -> Option<(Option<&[u8]>, Board)> {
     scanner.is_at_end().then_some((id, board))
 }
 
-/// The unread rest of a JSON document.
+/// The part of a JSON document that has not been read yet.
 struct Scanner<'b>(&'b [u8]);
 
 impl<'b> Scanner<'b> {
@@ -47,7 +47,7 @@ impl<'b> Scanner<'b> {
         Some(())
     }
 
-    /// Reads a tile, a JSON number of one or two digits.
+    /// Reads a tile: a JSON number of one or two digits.
     #[inline]
     fn number(&mut self) -> Option<i64> {
         self.skip_space();

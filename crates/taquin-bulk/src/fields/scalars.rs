@@ -1,4 +1,4 @@
-//! Reads fields that are a number, a boolean or a text, and the limits of a search.
+//! Reads numbers, booleans and texts of fields, and the limits of a search.
 
 use std::borrow::Cow;
 use std::fmt::Display;
@@ -13,11 +13,11 @@ use crate::label::RequestedLimits;
 /// The fields of the limits of a search.
 pub const LIMIT_FIELDS: [&str; 3] = ["limits.time_ms", "limits.expanded", "limits.nodes"];
 
-/// The whole numbers that every JSON parser reads exactly.
+/// Range of the whole numbers that every JSON parser reads exactly.
 const EXACT: RangeInclusive<i64> = -MAX_LIMIT..=MAX_LIMIT;
 
 impl FieldReader {
-    /// Reads a whole number within `bounds`, which must not include negative numbers.
+    /// Reads a whole number within `bounds`. `bounds` must not have negative numbers.
     pub fn integer(&mut self, name: &str, bounds: RangeInclusive<i64>) -> Option<u64> {
         let value = self.take(name)?;
         let Some(number) = value.as_integer() else {
@@ -32,7 +32,7 @@ impl FieldReader {
         u64::try_from(number).ok()
     }
 
-    /// Reads a boolean: `true` or `false`, which are words in a query. An absent field is false.
+    /// Reads a boolean. In a query, the boolean is the word `true` or `false`. An absent field is false.
     pub fn flag(&mut self, name: &str) -> bool {
         let Some(value) = self.take(name) else { return false };
         match &value {
@@ -47,7 +47,7 @@ impl FieldReader {
         }
     }
 
-    /// Reads a number with at most two decimals, and returns the number in hundredths. `bounds` are in hundredths too.
+    /// Reads a number with at most two decimals. Returns the number in hundredths. `bounds` are in hundredths too.
     pub fn hundredths(&mut self, name: &str, bounds: RangeInclusive<u32>) -> Option<u32> {
         let value = self.take(name)?;
         let Some(number) = value.as_number() else {
@@ -67,8 +67,8 @@ impl FieldReader {
         Some(hundredths as u32)
     }
 
-    /// Reads a text, and converts the text with `parse`. An error of `parse` has the code and the detail of the field's
-    /// error.
+    /// Reads a text, and converts the text with `parse`. An error of `parse` has the code and the detail of the error
+    /// to report.
     pub fn parsed<T>(
         &mut self,
         name: &str,
@@ -80,7 +80,8 @@ impl FieldReader {
         self.parse(name, &value, text, parse)
     }
 
-    /// Reads a text, as [`parsed`](Self::parsed) does, or a number. `parse` gets a number in a body as decimal digits.
+    /// Reads a text like [`parsed`](Self::parsed), or a number. If the number is in a body, `parse` receives the
+    /// decimal digits of the number.
     pub fn parsed_text_or_number<T>(
         &mut self,
         name: &str,
@@ -117,7 +118,7 @@ impl FieldReader {
     }
 }
 
-/// Reads the limits of a search, which are the fields [`LIMIT_FIELDS`].
+/// Reads the limits of a search from the fields [`LIMIT_FIELDS`].
 pub fn limits(fields: &mut FieldReader) -> RequestedLimits {
     RequestedLimits {
         time: fields.integer("limits.time_ms", 1..=MAX_LIMIT).map(Duration::from_millis),

@@ -8,7 +8,7 @@ use crate::part::Row;
 
 use crate::row_error::{ErrorKind, RowError};
 
-/// A formatter of rows of a recipe or of a job, as lines of CSV or JSON.
+/// Formats rows of a recipe or of a job as lines of CSV or JSON.
 #[derive(Clone, Copy, Debug)]
 pub struct LabelLines {
     is_csv: bool,
@@ -21,9 +21,9 @@ impl LabelLines {
         Self { is_csv, columns: Self::columns(size, want, limits) }
     }
 
-    /// Returns the columns of a CSV file. The file has lower bounds if the lengths may be unproven.
+    /// Returns the columns of a CSV file. There is a column with lower bounds if the lengths may not be proven.
     pub fn columns(size: Size, want: Want, limits: RequestedLimits) -> CsvColumns {
-        // Without limits, lengths are proven up to 16 cells.
+        // Without limits, searches prove the lengths of boards of up to 16 cells.
         let is_proven = Want::Next.serves(size) && limits == RequestedLimits::default();
         CsvColumns { size, want, has_bound: want == Want::Bounds || !is_proven }
     }
@@ -40,8 +40,8 @@ impl LabelLines {
         }
     }
 
-    /// Appends the line of a row to `out`. `index` is the index of the row, from 0. `board` is `None` for an invalid
-    /// row of an input.
+    /// Appends the line of a row to `out`. `index` is the index of the row, counted from 0. `board` is `None` for an
+    /// invalid row of an input.
     pub fn write(&self, index: u64, board: Option<&Board>, row: &Row, out: &mut Vec<u8>) {
         if self.is_csv {
             return self.columns.line(board, row.label(), out);
@@ -59,7 +59,7 @@ impl LabelLines {
         out.extend_from_slice(b"}\n");
     }
 
-    /// The problem of a row without a label.
+    /// Returns the problem of a row without a label.
     pub fn problem(row: &Row) -> RowError {
         if *row == Row::Invalid {
             let detail =

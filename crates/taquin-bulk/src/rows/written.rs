@@ -1,4 +1,4 @@
-//! The result of a row as a line of JSON.
+//! Writes the result of a row as a line of JSON.
 
 use std::io::Write;
 
@@ -9,8 +9,8 @@ use crate::lines::label_json;
 
 use crate::row_error::{ErrorKind, FieldError, RowError};
 
-/// Appends a row to `out` as a line of JSON: the line number, from 1, the id, and the label or the problem. `id` is
-/// JSON. `want` is the kind of the label.
+/// Appends a row to `out` as a line of JSON. The line has the line number, counted from 1, the id, and the label or the
+/// problem. `id` is JSON. `want` is the kind of the label.
 pub fn row_json(line: u64, id: Option<&[u8]>, row: Result<&Label, &RowError>, want: Want, out: &mut Vec<u8>) {
     let _ = write!(out, "{{\"line\":{line},");
     if let Some(id) = id {
@@ -28,8 +28,8 @@ pub fn row_json(line: u64, id: Option<&[u8]>, row: Result<&Label, &RowError>, wa
     out.extend_from_slice(b"}\n");
 }
 
-/// Returns the line of an invalid row of a stored input: the output of [`row_json`] with the member `index` in front.
-/// `index` is the index of the row in the stored input, from 0.
+/// Returns the line of an invalid row of a stored input. The line is the output of [`row_json`] with the member `index`
+/// in front. `index` is the index of the row in the stored input, counted from 0.
 pub fn stored_problem(index: u64, line: u64, id: Option<&[u8]>, problem: &RowError) -> Vec<u8> {
     let mut out = format!("{{\"index\":{index},").into_bytes();
     let mut row = Vec::new();
@@ -38,7 +38,7 @@ pub fn stored_problem(index: u64, line: u64, id: Option<&[u8]>, problem: &RowErr
     out
 }
 
-/// The problem of a row whose goal differs from the goal of the job.
+/// Returns the problem of a row whose goal differs from the goal of the job.
 pub fn other_goal(own: &Board, of_all: &Board) -> RowError {
     let detail = format!(
         "a job has boards of one goal: the goal of the first board is {of_all}, the goal of this board is {own}"
@@ -46,13 +46,13 @@ pub fn other_goal(own: &Board, of_all: &Board) -> RowError {
     goal_mismatch(&detail)
 }
 
-/// The problem of a row that does not fit the other rows.
+/// Returns the problem of a row that does not suit the other rows.
 pub fn goal_mismatch(detail: &str) -> RowError {
     let error = FieldError::new("/board", "goal-mismatch", detail);
     RowError::new(ErrorKind::GoalMismatch, format!("This row is left out: {detail}.")).with_errors(vec![error])
 }
 
-/// The problem of a row whose board is too large for the kind of labels.
+/// Returns the problem of a row whose board is too large for labels of this kind.
 pub fn unserved(size: Size) -> RowError {
     let detail = format!("`next` needs proven lengths, which are known on boards of up to 16 cells, not on {size}");
     let error = FieldError::new("/want", "unsupported", detail.clone());
