@@ -19,6 +19,7 @@ pub use self::json::Json;
 pub(crate) use self::plain_row::plain_row;
 pub use self::scalars::{LIMIT_FIELDS, limits};
 pub use self::suggestion::did_you_mean;
+pub(crate) use self::suggestion::{aliased_field, is_misspelt};
 use self::suggestion::{similar_field, unknown_choice};
 use self::value::{Field, quoted, truncated};
 pub use self::value::{MAX_LIMIT, Value};

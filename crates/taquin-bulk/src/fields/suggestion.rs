@@ -41,6 +41,19 @@ pub(crate) fn similar_field(name: &str, known: &[&str]) -> Option<String> {
     same(name, known).or_else(by_alias).or_else(|| most_like(name, known)).map(hint)
 }
 
+/// Returns true if `name` is a known name with one typing error, or in other letters or signs. Known names of less than
+/// four letters are too similar to other words.
+pub(crate) fn is_misspelt(name: &str, known: &[&str]) -> bool {
+    let written = letters(name);
+    let is_near = |known: &str| known.len() >= 4 && strsim::osa_distance(&written, known) <= 1;
+    name.len() <= MAX_LENGTH && known.iter().any(|known| *known != name && (written == *known || is_near(known)))
+}
+
+/// Returns the known field for which the alias `name` stands; `None` if `name` is not an alias of a known field.
+pub(crate) fn aliased_field<'w>(name: &str, known: &[&'w str]) -> Option<&'w str> {
+    aliased(name, &FIELD_ALIASES).iter().find_map(|field| find(known, field))
+}
+
 fn similar_value<'w>(word: &str, words: &[&'w str]) -> Option<&'w str> {
     let by_alias = || aliased(word, &VALUE_ALIASES).iter().find_map(|value| find(words, value));
     same(word, words).or_else(by_alias).or_else(|| most_like(word, words))

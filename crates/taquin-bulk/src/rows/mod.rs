@@ -4,6 +4,7 @@
 
 mod columns;
 mod labels;
+mod members;
 mod options;
 mod reader;
 mod written;

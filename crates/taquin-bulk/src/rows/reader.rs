@@ -5,8 +5,9 @@ use std::borrow::Cow;
 use taquin_solver::{Board, Puzzle, Sides};
 
 use super::columns::{CsvInput, CsvRow, without_mark};
+use super::members::{FIELDS, Members};
 use super::options::RowOptions;
-use crate::fields::{BOARD_FIELDS, FieldReader, Json, WrittenFields, board_and_goal, concat, is_board_text, plain_row};
+use crate::fields::{FieldReader, Json, WrittenFields, board_and_goal, is_board_text, plain_row};
 use crate::row_error::{ErrorKind, FieldError, RowError};
 
 /// Maximum length of a line in bytes. The largest board takes less than a kilobyte.
@@ -15,12 +16,11 @@ pub const MAX_LINE: usize = 16 << 10;
 /// Maximum length of an id in bytes.
 const MAX_ID: usize = 256;
 
-const FIELDS: [&str; BOARD_FIELDS.len() + 1] = concat(&[&BOARD_FIELDS, &["id"]]);
-
 /// The format of lines.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum RowFormat {
-    /// A board in any notation, or an object with `board`, and perhaps `id`, `goal`, `rows`, `cols` and `encoding`.
+    /// A board in any notation, or an object with `board`, and perhaps `id`, `goal`, `rows`, `cols` and `encoding`. Other
+    /// members of an object are ignored.
     Json,
     /// Comma-separated values.
     Csv(CsvInput),
@@ -61,8 +61,8 @@ pub struct RowReader {
     defaults: Vec<(&'static str, Json)>,
 }
 
-/// The id of a line, as JSON, and all members of the line.
-type Fields = (Option<Vec<u8>>, Vec<(String, Json)>);
+/// The id of a line, as JSON, and the members of the line that are read.
+type Fields = (Option<Vec<u8>>, Members);
 
 impl RowReader {
     /// Creates a reader.
@@ -130,6 +130,10 @@ impl RowReader {
             RowError::new(ErrorKind::MalformedJson, detail)
         };
         let text = std::str::from_utf8(line).map_err(not_utf8)?.trim_ascii();
+        let members = |members| {
+            let members = Members::select(members);
+            (id_among(&members.fields), members)
+        };
         let board = |board: Json| vec![("board".to_owned(), board)];
         match &self.format {
             RowFormat::Csv(csv) => {
@@ -138,23 +142,22 @@ impl RowReader {
                     RowError::new(ErrorKind::InvalidRequest, format!("In this row, {reason}.")).with_errors(vec![error])
                 };
                 let CsvRow { id, board: text } = csv.row(text).map_err(wrong)?;
-                let mut members = board(Json::String(text));
-                members.extend(id.map(|id| ("id".to_owned(), Json::String(id))));
-                Ok((id_among(&members), members))
+                let id = id.map(|id| ("id".to_owned(), Json::String(id)));
+                Ok(members(board(Json::String(text)).into_iter().chain(id).collect()))
             }
             // A board as text never begins like JSON.
-            RowFormat::Json if !text.starts_with(['{', '[', '"']) => Ok((None, board(Json::String(text.to_owned())))),
+            RowFormat::Json if !text.starts_with(['{', '[', '"']) => Ok(members(board(Json::String(text.to_owned())))),
             RowFormat::Json => match Json::parse_line(text) {
-                Ok(Json::Object(members)) => Ok((id_among(&members), members)),
-                Ok(other) => Ok((None, board(other))),
-                Err(_) if is_board_text(text, Sides::default()) => Ok((None, board(Json::String(text.to_owned())))),
+                Ok(Json::Object(own)) => Ok(members(own)),
+                Ok(other) => Ok(members(board(other))),
+                Err(_) if is_board_text(text, Sides::default()) => Ok(members(board(Json::String(text.to_owned())))),
                 Err(problem) => Err(problem),
             },
         }
     }
 
     /// Reads the puzzle from the members of a row and from the defaults.
-    fn puzzle(&self, mut members: Vec<(String, Json)>) -> Result<Puzzle, RowError> {
+    fn puzzle(&self, Members { fields: mut members, board_name }: Members) -> Result<Puzzle, RowError> {
         for (name, value) in &self.defaults {
             // Null counts as absent.
             members.retain(|(own, value)| own != name || *value != Json::Null);
@@ -171,7 +174,7 @@ impl RowReader {
             fields.reject(&id, "id", "wrong-type", detail);
         }
         let boards: Option<(Board, Board)> = board_and_goal(&mut fields);
-        let (board, goal) = fields.finish(boards)?;
+        let (board, goal) = fields.finish(boards).map_err(|problem| at_name(problem, board_name))?;
         Puzzle::try_new(board, goal).map_err(RowError::from)
     }
 }
@@ -205,7 +208,7 @@ fn id_among(members: &[(String, Json)]) -> Option<Vec<u8>> {
 }
 
 /// Converts a valid id to JSON; `None` if the id is invalid.
-fn id_json(id: &Json) -> Option<Vec<u8>> {
+pub(super) fn id_json(id: &Json) -> Option<Vec<u8>> {
     match id {
         // The parser clamps an integer beyond the range of `i64` to an end of the range, so the ends are invalid.
         Json::Integer(id) if !matches!(*id, i64::MIN | i64::MAX) => Some(id.to_string().into_bytes()),
@@ -225,6 +228,17 @@ fn check_length(line: &[u8], name: &str) -> Result<(), RowError> {
 fn header_problem(reason: String) -> RowError {
     let error = FieldError::new("", "missing-field", reason.clone());
     RowError::new(ErrorKind::InvalidRequest, format!("In the first line, {reason}.")).with_errors(vec![error])
+}
+
+/// Corrects the pointers of errors in a board with another name than `board`.
+fn at_name(mut problem: RowError, board_name: Option<&str>) -> RowError {
+    for error in &mut problem.errors {
+        let place = error.pointer.strip_prefix("/board").filter(|place| place.is_empty() || place.starts_with('/'));
+        if let Some((name, place)) = board_name.zip(place) {
+            error.pointer = format!("/{name}{place}");
+        }
+    }
+    problem
 }
 
 /// Rewords a problem of a request as a problem of a line.
@@ -345,6 +359,29 @@ mod tests {
         let snail = RowOptions { goal: RowGoal::Named(NamedGoal::Snail), ..RowOptions::default() };
         let row = reader(snail).read(b"{\"id\":null,\"board\":[[1,2],[0,3]],\"goal\":null,\"rows\":null}");
         assert_eq!((row.id, row.puzzle.unwrap().goal().to_string()), (None, "1 2/0 3".to_owned()));
+    }
+
+    #[test]
+    fn rows_of_results_and_of_other_programs_are_read() {
+        let reader = reader(RowOptions::default());
+        for (line, id) in [
+            (r#"{"index":7,"board":[[8,6,7],[2,5,4],[3,0,1]],"length":27,"optimal":true}"#, Some("7")),
+            (r#"{"id":"a","index":7,"board":"867254301","moves":"UL","next":null}"#, Some("\"a\"")),
+            (r#"{"state":[8,6,7,2,5,4,3,0,1],"cost":27,"size":3}"#, None),
+            (r#"{"name":"b","puzzle":"867254301","target":27,"tags":{"hard":[true]}}"#, Some("\"b\"")),
+        ] {
+            let row = reader.read(line.as_bytes());
+            assert_eq!((board(row.clone()), id_of(&row).as_deref()), ("8 6 7/2 5 4/3 0 1".to_owned(), id), "{line}");
+        }
+        for (line, places) in [
+            (r#"{"bord":[[1,2],[3,0]],"cost":0}"#, &["/bord", "/cost", "/board"][..]),
+            (r#"{"board":[[1,2],[3,0]],"cost":0,"gaol":"snail"}"#, &["/gaol"]),
+            (r#"{"state":[[1,2],[3,3]],"cost":0}"#, &["/state/1/1", "/state"]),
+            (r#"{"line":1,"length":27,"optimal":true}"#, &["/line", "/length", "/optimal", "/board"]),
+        ] {
+            let problem = reader.read(line.as_bytes()).puzzle.unwrap_err();
+            assert_eq!(problem.errors.iter().map(|error| &*error.pointer).collect::<Vec<_>>(), places, "{line}");
+        }
     }
 
     #[test]
