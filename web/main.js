@@ -195,11 +195,11 @@ class Playground {
   }
 
   /** Starts a puzzle that the service accepted. */
-  startPuzzle(puzzle, { start, goal, solvable, detail }, { known = null, message = null, isTyped = false, isGoal = false, isLink = false, hasBoard }) {
+  startPuzzle(puzzle, { start, goal, solvable, detail, reachable_goals }, { known = null, message = null, isTyped = false, isGoal = false, isLink = false, hasBoard }) {
     // A search may have started since the request.
     this.search.stop();
     this.puzzle = { board: start, goal: this.info.goals.includes(puzzle.goal) ? puzzle.goal : goal };
-    Object.assign(this, { requested: this.puzzle, goalBoard: goal, isSolvable: solvable, detail });
+    Object.assign(this, { requested: this.puzzle, goalBoard: goal, isSolvable: solvable, detail, reachableGoals: reachable_goals });
     this.clearResults();
     this.game.begin({ ...this.puzzle, goalBoard: goal, known });
     this.setup.showGoal(this.puzzle.goal, goal, { isTyped: isGoal && Array.isArray(puzzle.goal) });
@@ -244,8 +244,8 @@ class Playground {
   }
 
   /** Offers changes that make an unsolvable board solvable. */
-  async showFixes() {
-    const { board, goal } = this.puzzle;
+  showFixes() {
+    const { board } = this.puzzle;
     const apply = (part) => async () => {
       await this.setPuzzle(part);
       byId('stage').focus();
@@ -253,9 +253,8 @@ class Playground {
     const button = (text, part) => el('button', { type: 'button', class: 'small', onclick: apply(part) }, text);
     const fixes = el('div', { class: 'row' }, button('Swap 1 and 2', { board: swapped(board) }));
     byId('errors').replaceChildren(el('p', {}, this.detail), fixes);
-    for (const [name, text] of GOALS.filter(([other]) => other !== goal && this.info.goals.includes(other))) {
-      const isReached = await service.solvable({ board, goal: name }).then(({ solvable }) => solvable, () => false);
-      if (isReached) fixes.append(button(`Goal: ${text}`, { goal: name }));
+    for (const [name, text] of GOALS.filter(([other]) => this.reachableGoals.includes(other))) {
+      fixes.append(button(`Goal: ${text}`, { goal: name }));
     }
   }
 

@@ -389,13 +389,34 @@ async fn an_unsolvable_board_gets_the_reason() {
     let verdict = taquin.post("/solvable", &question).await.expect(200).json();
     for question in [Question::post("/solve").json(&question), Question::get_as("/solve", &question)] {
         let problem = taquin.send(question).await.problem("unsolvable");
-        for member in ["solvable", "reason", "inversions", "permutation_parity", "blank_distance"] {
+        for member in
+            ["solvable", "reason", "inversions", "permutation_parity", "blank_distance", "reachable_goals", "detail"]
+        {
             assert_eq!(problem[member], verdict[member], "{member}");
         }
         assert_eq!(problem["inversions"], 1);
         assert_eq!(problem["permutation_parity"], "odd");
         assert_eq!(problem["blank_distance"], 0);
+        assert_eq!(problem["reachable_goals"], json!(["snail"]));
     }
+}
+
+#[tokio::test]
+async fn the_goal_that_an_unsolvable_board_is_offered_can_be_sent() {
+    let taquin = shared().await;
+    let mut question = json!({ "board": "14 13 15 7/11 12 9 5/6 0 2 1/4 8 10 3" });
+    for path in ["/solve", "/hint", "/explain"] {
+        let problem = taquin.post(path, &question).await.problem("unsolvable");
+        assert_eq!(problem["reachable_goals"], json!(["blank_first"]), "{path}");
+        let detail = problem["detail"].as_str().expect("a detail");
+        assert!(detail.contains("Send `\"goal\": \"blank_first\"`"), "{path}: {detail}");
+    }
+    let row =
+        Question::post("/batch").body("application/x-ndjson", question["board"].as_str().expect("a text").to_owned());
+    let answer = taquin.send(row).await.expect(200);
+    assert!(answer.text().contains(r#""reachable_goals":["blank_first"]"#), "{}", answer.text());
+    question["goal"] = json!("blank_first");
+    assert_eq!(taquin.post("/solvable", &question).await.expect(200).json()["solvable"], true);
 }
 
 #[tokio::test]

@@ -21,13 +21,27 @@ fn counts(start: &Grid, goal: &Grid) -> (u64, &'static str, u64) {
     (pairs(&tiles), parity, (row.abs_diff(goal_row) + col.abs_diff(goal_col)) as u64)
 }
 
+/// The goals that have a name.
+fn named_goals(rows: usize, cols: usize) -> [(&'static str, &'static str); 3] {
+    let [last, first, snail] = match (rows, cols) {
+        (2, 2) => ["1 2/3 0", "0 1/2 3", "1 2/0 3"],
+        (2, 3) => ["1 2 3/4 5 0", "0 1 2/3 4 5", "1 2 3/0 5 4"],
+        (3, 2) => ["1 2/3 4/5 0", "0 1/2 3/4 5", "1 2/0 3/5 4"],
+        other => panic!("no goals for {other:?}"),
+    };
+    [("blank_last", last), ("blank_first", first), ("snail", snail)]
+}
+
 async fn judge_all(rows: usize, cols: usize, goal: &Grid) {
     let taquin = shared().await;
     let reachable = distances(goal);
+    let named = named_goals(rows, cols).map(|(name, goal)| (name, distances(&grid(goal))));
     for board in all_boards(rows, cols) {
         let reply = taquin.post("/solvable", &json!({ "board": board, "goal": goal })).await.expect(200).json();
         let (inversions, parity, blank_distance) = counts(&board, goal);
         let is_solvable = reachable.contains_key(&board);
+        let goals = named.iter().filter(|(_, reachable)| reachable.contains_key(&board));
+        let goals: Vec<_> = goals.map(|(name, _)| name).collect();
         let reason = if is_solvable { Value::Null } else { json!("parity") };
         for (member, expected) in [
             ("solvable", json!(is_solvable)),
@@ -35,6 +49,7 @@ async fn judge_all(rows: usize, cols: usize, goal: &Grid) {
             ("inversions", json!(inversions)),
             ("permutation_parity", json!(parity)),
             ("blank_distance", json!(blank_distance)),
+            ("reachable_goals", json!(goals)),
             ("start", json!(board)),
             ("goal", json!(goal)),
         ] {

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use serde_json::Value;
-use taquin_solver::{PuzzleError, Reachability};
+use taquin_solver::Reachability;
 
 /// One error in a field of a row or of a request.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
@@ -146,29 +146,7 @@ impl RowError {
     }
 }
 
-/// Converts the error of an unreachable goal to the kind `unsolvable`, with members of a `/solvable` response. Converts
-/// the error of different sizes to the kind `goal-mismatch`.
-impl From<PuzzleError> for RowError {
-    fn from(error: PuzzleError) -> Self {
-        match error {
-            PuzzleError::Unreachable(reachability) => unsolvable(&reachability),
-            differ @ PuzzleError::ShapesDiffer { .. } => {
-                Self::new(ErrorKind::GoalMismatch, sentence(&differ.to_string()))
-            }
-        }
-    }
-}
-
-fn unsolvable(reachability: &Reachability) -> RowError {
-    RowError::new(ErrorKind::Unsolvable, sentence(&reachability.to_string()))
-        .with_member("solvable", false)
-        .with_member("reason", reason(reachability))
-        .with_member("inversions", reachability.inversions)
-        .with_member("permutation_parity", parity(reachability))
-        .with_member("blank_distance", reachability.blank_distance)
-}
-
-/// Returns the code of the HTTP contract for the reason why a goal is unreachable; `None` if the goal is reachable.
+/// Returns the code in the HTTP contract for the reason why a goal is unreachable; `None` if the goal is reachable.
 pub fn reason(reachability: &Reachability) -> Option<&'static str> {
     (!reachability.is_reachable()).then_some("parity")
 }

@@ -144,7 +144,8 @@ problem_kinds! {
         description: "The board is valid, but no sequence of moves leads from it to the goal. This holds for half of \
             all boards. Every move changes the parity of the tile permutation and the parity of the blank's distance \
             to its goal cell, so the two must agree from the start; `permutation_parity` and `blank_distance` show \
-            that they do not. Swap any two tiles to make the board solvable, or choose another goal.",
+            that they do not. Choose a goal from `reachable_goals`, or swap any two tiles to \
+            make the board solvable.",
         ..of_rows(ErrorKind::Unsolvable)
     },
     SearchLimitExceeded => Row {

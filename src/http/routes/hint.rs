@@ -5,8 +5,8 @@ use std::sync::Arc;
 use axum::extract::{Extension, State};
 use axum::http::{HeaderMap, Method};
 use axum::response::Response;
-use taquin_bulk::fields::{BOARD_FIELDS, LIMIT_FIELDS, board_and_goal, concat, limits};
-use taquin_bulk::{RequestedLimits, RowError};
+use taquin_bulk::RequestedLimits;
+use taquin_bulk::fields::{BOARD_FIELDS, LIMIT_FIELDS, board_and_goal, concat, limits, puzzle};
 use taquin_solver::{MoveNotation, Path, Puzzle, Tile};
 
 use crate::http::exchange::AccessLine;
@@ -79,7 +79,7 @@ impl HintBody {
         let trail = moves(&mut fields, "trail", MoveNotation::Blank).map(Path::from);
         let read_as = fields.read_as();
         let (board, goal) = fields.finish(boards)?;
-        let puzzle = Puzzle::try_new(board, goal).map_err(RowError::from)?;
+        let puzzle = puzzle(board, goal)?;
         Ok(Self { puzzle, trail, limits, read_as })
     }
 }

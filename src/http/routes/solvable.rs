@@ -2,8 +2,8 @@
 
 use axum::http::{HeaderMap, Method};
 use axum::response::Response;
-use taquin_bulk::fields::{BOARD_FIELDS, board_and_goal};
-use taquin_bulk::{parity, reason, sentence};
+use taquin_bulk::fields::{BOARD_FIELDS, board_and_goal, reachability_detail, reachable_goals};
+use taquin_bulk::{parity, reason};
 use taquin_solver::Reachability;
 
 use crate::http::media_type::MediaType;
@@ -20,6 +20,7 @@ struct SolvableReply {
     inversions: u32,
     permutation_parity: &'static str,
     blank_distance: u32,
+    reachable_goals: Vec<&'static str>,
     start: Rows,
     goal: Rows,
 }
@@ -32,13 +33,15 @@ pub(crate) async fn solvable(method: Method, headers: HeaderMap, input: RequestF
     let verdict = boards.and_then(|(board, goal)| Some((board, goal, Reachability::between(&board, &goal).ok()?)));
     let read_as = fields.read_as();
     let (board, goal, reachability) = fields.finish(verdict)?;
+    let goals = reachable_goals(&board);
     let reply = SolvableReply {
         solvable: reachability.is_reachable(),
         reason: reason(&reachability),
-        detail: sentence(&reachability.to_string()),
+        detail: reachability_detail(&reachability, &goals),
         inversions: reachability.inversions,
         permutation_parity: parity(&reachability),
         blank_distance: reachability.blank_distance,
+        reachable_goals: goals,
         start: Rows(board),
         goal: Rows(goal),
     };

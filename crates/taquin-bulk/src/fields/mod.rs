@@ -5,6 +5,7 @@ mod board;
 mod errors;
 mod json;
 mod plain_row;
+mod reachable;
 mod scalars;
 mod suggestion;
 mod value;
@@ -17,6 +18,7 @@ pub use self::board::{BOARD_FIELDS, NamedGoal, board_and_goal, goal, goal_alone,
 use self::errors::Errors;
 pub use self::json::Json;
 pub(crate) use self::plain_row::plain_row;
+pub use self::reachable::{puzzle, reachability_detail, reachable_goals};
 pub use self::scalars::{LIMIT_FIELDS, limits};
 pub use self::suggestion::did_you_mean;
 pub(crate) use self::suggestion::{aliased_field, is_misspelt};

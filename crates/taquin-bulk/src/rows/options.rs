@@ -1,10 +1,10 @@
 //! Options that apply to all rows of a batch.
 
-use taquin_solver::{Board, Encoding, Named, Puzzle, PuzzleError, Sides, Size};
+use taquin_solver::{Board, Encoding, Named, Puzzle, Sides, Size};
 
 use crate::label::{RequestedLimits, Want};
 
-use crate::fields::{FieldReader, Json, LIMIT_FIELDS, NamedGoal, concat, goal, limits, sides};
+use crate::fields::{FieldReader, Json, LIMIT_FIELDS, NamedGoal, concat, goal, limits, puzzle, sides};
 use crate::row_error::RowError;
 
 /// The goal of the rows that name no goal.
@@ -107,10 +107,10 @@ impl RowOptions {
 
     /// Returns the puzzle of a board that was written as rows of tiles. Returns `None` if the options do not fit such a
     /// board, so that the general reader must read the row.
-    pub(crate) fn puzzle(&self, board: Board) -> Option<Result<Puzzle, PuzzleError>> {
+    pub(crate) fn puzzle(&self, board: Board) -> Option<Result<Puzzle, RowError>> {
         let goal = self.goal.on(board.size())?;
         let fits = self.encoding == Encoding::Tiles && self.sides.agree_with(board.size());
-        fits.then(|| Puzzle::try_new(board, goal))
+        fits.then(|| puzzle(board, goal))
     }
 }
 

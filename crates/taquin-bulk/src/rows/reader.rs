@@ -7,7 +7,7 @@ use taquin_solver::{Board, Puzzle, Sides};
 use super::columns::{CsvInput, CsvRow, without_mark};
 use super::members::{FIELDS, Members};
 use super::options::RowOptions;
-use crate::fields::{FieldReader, Json, WrittenFields, board_and_goal, is_board_text, plain_row};
+use crate::fields::{FieldReader, Json, WrittenFields, board_and_goal, is_board_text, plain_row, puzzle};
 use crate::row_error::{ErrorKind, FieldError, RowError};
 
 /// Maximum length of a line in bytes. The largest board takes less than a kilobyte.
@@ -101,7 +101,7 @@ impl RowReader {
     /// Reads a row in its most frequent form. Returns `None` if the general reader must read the row.
     fn read_plain<'l>(&self, line: &'l [u8]) -> Option<InputRow<'l>> {
         let (id, board) = if self.format == RowFormat::Json { plain_row(line)? } else { return None };
-        let puzzle = self.options.puzzle(board)?.map_err(|error| RowError::from(error).into());
+        let puzzle = self.options.puzzle(board)?.map_err(Box::new);
         id.is_none_or(|id| id.len() <= MAX_ID).then(|| InputRow { id: id.map(Cow::Borrowed), puzzle })
     }
 
@@ -175,7 +175,7 @@ impl RowReader {
         }
         let boards: Option<(Board, Board)> = board_and_goal(&mut fields);
         let (board, goal) = fields.finish(boards).map_err(|problem| at_name(problem, board_name))?;
-        Puzzle::try_new(board, goal).map_err(RowError::from)
+        puzzle(board, goal)
     }
 }
 

@@ -160,7 +160,7 @@ impl fmt::Display for PuzzleError {
             Self::ShapesDiffer { start, goal } => {
                 write!(f, "the board is {start} and the goal {goal}: both must have the same shape")
             }
-            Self::Unreachable(reachability) => reachability.fmt(f),
+            Self::Unreachable(reachability) => write!(f, "{reachability}. Swap any two tiles, or choose another goal"),
         }
     }
 }
@@ -181,7 +181,7 @@ impl fmt::Display for Reachability {
             write!(
                 f,
                 "this board cannot reach the goal: the tile permutation is {permutation}, but the blank's distance is \
-                 {distance}. Swap any two tiles, or choose another goal"
+                 {distance}"
             )
         }
     }

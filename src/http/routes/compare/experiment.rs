@@ -3,8 +3,9 @@
 use std::fmt;
 use std::time::Duration;
 
-use taquin_bulk::{RequestedLimits, RowError};
-use taquin_solver::{Board, Limits, Plan, Puzzle, SearchOptions, SearchRequest, Size};
+use taquin_bulk::RequestedLimits;
+use taquin_bulk::fields::puzzle;
+use taquin_solver::{Board, Limits, Plan, SearchOptions, SearchRequest, Size};
 use tokio::time::{Instant, timeout_at};
 
 use super::reply::MethodReply;
@@ -88,7 +89,7 @@ pub(super) async fn run(
     let limits: Vec<Limits> = methods.iter().map(|method| service.limits(size, &method.plan, method.limits)).collect();
     let (mut samples, mut is_repeatable) = (vec![Vec::with_capacity(*count); methods.len()], true);
     for board in drawn {
-        let puzzle = Puzzle::try_new(board.board, *goal).map_err(RowError::from)?;
+        let puzzle = puzzle(board.board, *goal)?;
         for (at, (method, limits)) in methods.iter().zip(&limits).enumerate() {
             let job = SearchRequest::new(puzzle, method.plan, *limits);
             let answer = timeout_at(deadline, service.submit_logged(job))

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::{HeaderMap, Method as HttpMethod};
 use axum::response::Response;
-use taquin_bulk::fields::{BOARD_FIELDS, FieldReader, LIMIT_FIELDS, board_and_goal, concat, limits};
-use taquin_bulk::{RequestedLimits, RowError};
+use taquin_bulk::RequestedLimits;
+use taquin_bulk::fields::{BOARD_FIELDS, FieldReader, LIMIT_FIELDS, board_and_goal, concat, limits, puzzle};
 use taquin_solver::{Plan, Puzzle, SearchRequest, Sides, Size};
 
 use self::experiment::{Experiment, Method};
@@ -134,7 +134,7 @@ impl CompareBody {
         let methods = methods(&mut fields, boards.map(|(board, _)| board.size()), default);
         let read_as = fields.read_as();
         let ((board, goal), methods) = fields.finish(boards.zip(methods))?;
-        let puzzle = Puzzle::try_new(board, goal).map_err(RowError::from)?;
+        let puzzle = puzzle(board, goal)?;
         Ok(Self { subject: Subject::Puzzle(puzzle), methods, read_as })
     }
 }

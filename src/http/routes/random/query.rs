@@ -3,9 +3,9 @@
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
-use taquin_bulk::fields::{FieldReader, goal_and_from};
-use taquin_bulk::{ErrorKind, FieldError, RowError};
-use taquin_solver::{Board, Puzzle, named};
+use taquin_bulk::fields::{FieldReader, goal_and_from, puzzle};
+use taquin_bulk::{ErrorKind, FieldError};
+use taquin_solver::{Board, named};
 
 use crate::http::problem::Problem;
 use crate::http::request::{RequestFields, reject_combination};
@@ -63,7 +63,7 @@ impl RandomQuery {
         }
         let goal = fields.finish(goal)?;
         if let Draw::Walk(Walk { from: Some(from), .. }) = &how {
-            Puzzle::try_new(*from, goal).map_err(RowError::from)?;
+            puzzle(*from, goal)?;
         }
         Ok(Self { goal, how, seed, count, form })
     }

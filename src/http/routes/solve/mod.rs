@@ -11,8 +11,10 @@ use axum::extract::{Request, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
-use taquin_bulk::fields::{BOARD_FIELDS, FieldReader, LIMIT_FIELDS, WrittenFields, board_and_goal, concat, limits};
-use taquin_bulk::{RequestedLimits, RowError};
+use taquin_bulk::RequestedLimits;
+use taquin_bulk::fields::{
+    BOARD_FIELDS, FieldReader, LIMIT_FIELDS, WrittenFields, board_and_goal, concat, limits, puzzle,
+};
 use taquin_solver::{
     Board, Metric, Plan, Puzzle, Records, RequestedSolutions, SearchOptions, SearchRequest, Size, named,
 };
@@ -181,7 +183,7 @@ impl SolveBody {
     }
 
     fn puzzle(&self) -> Result<Puzzle, Problem> {
-        Ok(Puzzle::try_new(self.board, self.goal).map_err(RowError::from)?)
+        Ok(puzzle(self.board, self.goal)?)
     }
 
     /// Reads the fields, and the media type of the response.
