@@ -9,7 +9,8 @@ use axum::http::{HeaderMap, Method, header};
 use bytes::{Bytes, BytesMut};
 use futures_util::FutureExt;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
-use taquin_bulk::fields::{FieldReader, WrittenFields, is_board_text};
+use taquin_bulk::FieldError;
+use taquin_bulk::fields::{FieldReader, WrittenFields, has_joined_rows, is_board_text};
 use taquin_solver::Sides;
 use tokio::task::JoinHandle;
 
@@ -104,6 +105,10 @@ pub(crate) fn parse_body(bytes: &[u8], format: Format) -> Result<WrittenFields, 
     }
     // Of boards as text, only arrays begin like JSON.
     let looks_like_json = text.trim_ascii_start().starts_with(['{', '[', '"']);
+    if format != Format::Json && !looks_like_json && has_joined_rows(text) && !is_board_text(text, Sides::default()) {
+        let error = FieldError::new("/board", "shape-unknown", "the board has no line ends between its rows");
+        return Err(Problem::new(ProblemKind::InvalidBoard, NO_LINE_ENDS).with_errors(vec![error]));
+    }
     match format {
         Format::Text if looks_like_json => Err(unsupported(JSON_AS_TEXT)),
         Format::Sniffed if !looks_like_json => Ok(WrittenFields::Text(text.to_owned())),
@@ -188,6 +193,9 @@ const A_FORM: &str = "The body is an HTML form, which is not supported. With cur
                       --data-urlencode`.";
 const JSON_AS_TEXT: &str = "The body is JSON, but its `Content-Type` is text/plain. Send it as application/json: with \
                             `fetch`, set `headers: {'Content-Type': 'application/json'}`; with curl, use `curl --json`.";
+const NO_LINE_ENDS: &str = "The line ends of the board are missing: the last cell of each row and the first cell of the \
+                            next row have become one. `curl -d @FILE` removes line ends. Send the file with \
+                            `--data-binary @FILE` and `-H 'Content-Type: text/plain'`.";
 const NO_TYPE: &str = "The body has no `Content-Type`. With curl, send JSON with `curl --json`.";
 const WRONG_TYPE: &str = "The body is neither application/json nor text/plain (a board as text). With curl, send \
                           JSON with `curl --json '{\"board\": \"8 6 7/2 5 4/3 0 1\"}' URL`.";

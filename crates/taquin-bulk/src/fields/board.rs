@@ -271,7 +271,8 @@ fn written(fields: &mut FieldReader, name: &str, value: &Value, sides: Sides) ->
     };
     match json {
         Json::String(text) if text.trim_start().starts_with(['{', '[']) && !is_board_text(text, sides) => {
-            let detail = "this looks like JSON: send it as `application/json`, and write an array without quotes";
+            let detail = "the text begins like JSON but is not a board: write rows of equal lengths, such as \
+                          [[1,2],[3,0]] or 1 2/3 0";
             fields.report(ErrorKind::InvalidBoard, FieldError::new(format!("/{name}"), "not-a-tile", detail));
             None
         }
@@ -480,7 +481,7 @@ mod tests {
         assert_eq!(detail(r#"[[1,2,3],[4,5,6],[7,"8",0]]"#), expected);
         assert_eq!(detail(r#"[1,2,3,4,5,6,7,"8",0]"#), expected);
         assert!(detail(r#"[[1,2],["x",0]]"#).starts_with("not a tile"));
-        assert!(detail(r#"{"board": "[[1,2],[3]]"}"#).starts_with("this looks like JSON"));
+        assert!(detail(r#"{"board": "[[1,2],[3]]"}"#).starts_with("the text begins like JSON"));
     }
 
     #[test]

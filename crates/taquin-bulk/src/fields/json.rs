@@ -94,6 +94,9 @@ fn malformed(error: &serde_json::Error, (part, place): (&str, String)) -> RowErr
         return RowError::new(ErrorKind::MalformedJson, detail);
     }
     let advice = match reason {
+        "trailing characters" if part == "line" => {
+            "A line is one board. `curl -d @FILE` removes line ends; `curl --data-binary @FILE` keeps them."
+        }
         "trailing characters" => "Send exactly one JSON document.",
         "recursion limit exceeded" => "The document is nested too deeply: a board has two levels.",
         _ => "Names and strings need double quotes, and no comma may follow the last entry.",

@@ -82,8 +82,8 @@ fn aliased(written: &str, aliases: &[(&str, &'static [&'static str])]) -> &'stat
     find(&written).or_else(|| find(without_suffix(&written))).unwrap_or_default()
 }
 
-/// Returns the most similar name, if its similarity is high enough.
-fn most_like<'w>(written: &str, words: &[&'w str]) -> Option<&'w str> {
+/// Returns the most similar name; `None` if no name is similar enough.
+pub fn most_like<'w>(written: &str, words: &[&'w str]) -> Option<&'w str> {
     let written = Some(written).filter(|written| written.len() <= MAX_LENGTH)?;
     let close = words.iter().map(|word| (strsim::jaro_winkler(&written.to_lowercase(), word), *word));
     close.filter(|(likeness, _)| *likeness > MIN_LIKENESS).max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, word)| word)
