@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::routing::MethodRouter;
+use taquin_bulk::fields::most_like;
 
 use super::state::AppState;
 
@@ -67,6 +68,25 @@ impl Routes {
         let exact = self.iter().find(|route| route.path == path);
         exact.or_else(|| self.iter().find(|route| fits(route.path, path)))
     }
+
+    /// Returns the path for which an unknown path may stand. The unknown path may have other slashes, capital letters, a
+    /// prefix such as `/api/v1`, or a typing error. Returns `None` if no route is similar, or if the path is a route.
+    pub(crate) fn similar(&self, path: &str) -> Option<String> {
+        /// The comparison takes quadratic time.
+        const MAX_LENGTH: usize = 200;
+        if path.len() > MAX_LENGTH || self.find(path).is_some() {
+            return None;
+        }
+        let segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
+        let below = |prefix: usize| format!("/{}", segments[prefix..].join("/"));
+        let mut spellings = (0..segments.len()).map(below).flat_map(|path| [path.to_ascii_lowercase(), path]);
+        if let Some(known) = spellings.find(|spelling| self.find(spelling).is_some()) {
+            return Some(known);
+        }
+        let names: Vec<&str> = self.iter().filter_map(|route| route.path.strip_prefix('/')).collect();
+        let names: Vec<&str> = names.into_iter().filter(|name| !name.is_empty() && !name.contains('{')).collect();
+        most_like(&segments.join("/"), &names).map(|name| format!("/{name}"))
+    }
 }
 
 /// True if a path matches a pattern with placeholders. A placeholder stands for one segment; the last segment is not
@@ -77,4 +97,54 @@ fn fits(pattern: &str, path: &str) -> bool {
         && !path.ends_with('/')
         && pattern.split('/').count() == path.split('/').count()
         && pattern.split('/').zip(path.split('/')).all(fits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::http::routes::ROUTES;
+
+    #[test]
+    fn an_unknown_path_is_similar_to_another_spelling_of_a_route() {
+        let routes = Routes::main(&ROUTES);
+        for (path, expected) in [
+            ("/solve/", "/solve"),
+            ("//solve", "/solve"),
+            ("/Solve", "/solve"),
+            ("/SOLVE/", "/solve"),
+            ("/solv", "/solve"),
+            ("/slove", "/solve"),
+            ("/solver", "/solve"),
+            ("/solve/3", "/solve"),
+            ("/api/v1/solve", "/solve"),
+            ("/v1/Jobs/0123/results/", "/jobs/0123/results"),
+            ("/jobs/0123/", "/jobs/0123"),
+            ("/health", "/healthz"),
+            ("/readyz/", "/readyz"),
+            ("/metric", "/metrics"),
+            ("/openapi.yml", "/openapi.yaml"),
+        ] {
+            assert_eq!(routes.similar(path).as_deref(), Some(expected), "{path}");
+        }
+        for path in [
+            "",
+            "/",
+            "//",
+            "*",
+            "/solve",
+            &"/solve".repeat(40),
+            "/nowhere",
+            "/favicon.ico",
+            "/%2e%2e/etc",
+            "/wp-login.php",
+        ] {
+            assert_eq!(routes.similar(path), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn only_routes_of_the_listener_are_similar() {
+        let routes = Routes::admin(&ROUTES);
+        assert_eq!((routes.similar("/solv"), routes.similar("/Livez").as_deref()), (None, Some("/livez")));
+    }
 }

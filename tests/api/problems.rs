@@ -525,3 +525,31 @@ async fn an_unknown_path_is_not_found() {
     }
     taquin.post("/nowhere", &json!({})).await.problem("not-found");
 }
+
+#[tokio::test]
+async fn an_unknown_path_gets_a_similar_path() {
+    let taquin = shared().await;
+    for path in ["/solve/", "/solv", "/Solve", "/api/v1/solve"] {
+        for question in [Question::get(path), Question::post(path).json(&json!({ "board": BOARD }))] {
+            let problem = taquin.send(question).await.problem("not-found");
+            assert_eq!(problem["suggestion"], "/solve", "{path}");
+            assert!(problem["detail"].as_str().expect("a detail").contains("did you mean `/solve`?"), "{path}");
+        }
+    }
+    assert!(taquin.get("/nowhere").await.problem("not-found").get("suggestion").is_none());
+}
+
+#[tokio::test]
+async fn a_board_without_its_line_ends_gets_the_option_of_curl() {
+    let taquin = shared().await;
+    for media_type in ["application/x-www-form-urlencoded", "text/plain"] {
+        let question = Question::post("/solve").body(media_type, "3 12 0");
+        let problem = taquin.send(question).await.problem("invalid-board");
+        assert_eq!(faults(&problem), ["/board shape-unknown"], "{media_type}");
+        let detail = problem["detail"].as_str().expect("a detail");
+        assert!(detail.contains("--data-binary @FILE` and `-H 'Content-Type: text/plain'`"), "{detail}");
+    }
+    let rows = Question::post("/batch").body("application/x-www-form-urlencoded", "[[3,1],[2,0]][[1,2],[3,0]]");
+    let answer = taquin.send(rows).await.expect(200);
+    assert!(answer.text().contains("`curl --data-binary @FILE` keeps them"), "{}", answer.text());
+}

@@ -36,7 +36,7 @@ pub(crate) fn problem_documents<S: InfallibleService<Body>>(
             inner.call(request).map_ok(move |mut response| {
                 let (routes, service) = &*listener;
                 if let Some(line) = line
-                    && let Some(problem) = problem_of(&mut response, line.method(), routes)
+                    && let Some(problem) = problem_of(&mut response, line.method(), &uri, routes)
                 {
                     let media_type = negotiate(&accepts, &[MediaType::Json, MediaType::Text]);
                     let media_type = media_type.unwrap_or(MediaType::Json);
@@ -54,7 +54,7 @@ fn accepts(headers: &HeaderMap) -> HeaderMap {
 }
 
 /// Removes the problem from the extensions of a failed response, or creates one from its error status alone.
-fn problem_of(response: &mut Response, method: &Method, routes: &Routes) -> Option<Problem> {
+fn problem_of(response: &mut Response, method: &Method, uri: &Uri, routes: &Routes) -> Option<Problem> {
     let status = response.status();
     if !status.is_client_error() && !status.is_server_error() {
         return None;
@@ -62,7 +62,7 @@ fn problem_of(response: &mut Response, method: &Method, routes: &Routes) -> Opti
     Some(response.extensions_mut().remove::<Problem>().unwrap_or_else(|| {
         let kind = ProblemKind::from_status(status);
         let detail = match kind {
-            ProblemKind::NotFound => format!("No resource has this path. {}", where_to_look(routes)),
+            ProblemKind::NotFound => return not_found(uri, routes),
             ProblemKind::MethodNotAllowed => {
                 format!("This path does not support {}.{}", name_of(method), supported_methods(response.headers()))
             }
@@ -70,6 +70,18 @@ fn problem_of(response: &mut Response, method: &Method, routes: &Routes) -> Opti
         };
         Problem::new(kind, detail)
     }))
+}
+
+/// Returns the problem of an unknown path, with the path for which it may stand.
+fn not_found(uri: &Uri, routes: &Routes) -> Problem {
+    let problem = |hint: &str| {
+        let detail = format!("No resource has this path{hint} {}", where_to_look(routes));
+        Problem::new(ProblemKind::NotFound, detail)
+    };
+    match routes.similar(uri.path()) {
+        Some(path) => problem(&format!(": did you mean `{path}`?")).with_member("suggestion", path),
+        None => problem("."),
+    }
 }
 
 /// Names the methods of an `Allow` header in a sentence, without HEAD and OPTIONS, which most paths support.

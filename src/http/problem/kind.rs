@@ -280,8 +280,8 @@ problem_kinds! {
         slug: "not-found",
         status: StatusCode::NOT_FOUND,
         title: "No resource at this path",
-        description: "No resource has this path. Check the spelling, and remove a trailing slash. `GET /` shows \
-            examples, and `/openapi.yaml` describes every path.",
+        description: "No resource has this path. `suggestion` is a path that is spelled similarly, if there is one. \
+            `GET /` shows examples, and `/openapi.yaml` describes every path.",
     },
     MethodNotAllowed => Row {
         slug: "method-not-allowed",
