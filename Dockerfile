@@ -72,8 +72,8 @@ COPY --from=build --chown=65532:65532 /volume/ /var/lib/taquin/
 # Numeric, because the image has no /etc/passwd and Kubernetes' runAsNonRoot needs a number.
 USER 65532:65532
 
-# Loopback is not reachable from outside the container.
-ENV TAQUIN_LISTEN=0.0.0.0:8080
+# The port on all addresses, since loopback is not reachable from outside the container. `TAQUIN_LISTEN` takes precedence.
+ENV PORT=8080
 EXPOSE 8080
 
 # The binary has its own health check, because the image has no curl.

@@ -14,6 +14,8 @@ mod reference;
 mod threads;
 mod traces;
 
+use std::env;
+use std::ffi::OsString;
 use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -63,12 +65,17 @@ pub struct Flags {
     #[arg(long)]
     pub check_config: bool,
 
-    /// Address and port to listen on: `127.0.0.1:8080`, `localhost:8080`, or `:8080` for all addresses
+    /// Address and port to listen on: `127.0.0.1:8080`, `localhost:8080`, or `:8080` for all addresses [default: 127.0.0.1:8080]
     ///
     /// A name is looked up once, at the start; of its addresses the service listens on the first IPv4 address, or else
-    /// on the first.
-    #[arg(long, env = "TAQUIN_LISTEN", default_value = "127.0.0.1:8080", value_name = "[HOST]:PORT", global = true)]
-    listen: String,
+    /// on the first. Without an address, the service listens on the port in the variable PORT, on all addresses; cloud
+    /// platforms set PORT.
+    #[arg(long, env = "TAQUIN_LISTEN", value_name = "[HOST]:PORT", global = true)]
+    listen: Option<String>,
+
+    /// The variable PORT.
+    #[arg(skip = env::var_os("PORT"))]
+    port: Option<OsString>,
 
     /// Address and port, as in --listen, of a second listener that serves only probes, /metrics and /info, without
     /// tokens; none if empty
@@ -190,6 +197,17 @@ impl Flags {
         }
     }
 
+    /// The address to listen on: `--listen`, or all addresses with the port in `PORT`, or else port 8080 of loopback.
+    /// Other commands than the service and its health check do not read `PORT`.
+    fn listen(&self, parser: &mut SettingsParser) -> SocketAddr {
+        let listens = matches!(self.command, None | Some(Command::Healthcheck));
+        match (&self.listen, &self.port) {
+            (Some(text), _) => parser.address("listen", text),
+            (None, Some(port)) if listens => parser.port("listen", &port.to_string_lossy()),
+            (None, _) => SocketAddr::from(([127, 0, 0, 1], 8080)),
+        }
+    }
+
     /// The memory limit in bytes, if it is valid.
     pub fn memory_limit(&self) -> Option<u64> {
         let mut parser = SettingsParser::default();
@@ -292,7 +310,7 @@ impl TryFrom<&Flags> for Config {
     fn try_from(flags: &Flags) -> Result<Self, Vec<ConfigError>> {
         let mut parser = SettingsParser::default();
         let admin_listen = flags.admin_listen.as_deref().filter(|text| !text.is_empty());
-        let listen = parser.address("listen", &flags.listen);
+        let listen = flags.listen(&mut parser);
         let (service, memory, threads) = flags.service(&mut parser);
         let traces = flags.traces.parse(&mut parser);
         let config = Self {

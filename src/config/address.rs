@@ -22,6 +22,11 @@ pub(crate) fn resolve(text: &str) -> Result<SocketAddr, String> {
     }
 }
 
+/// Returns the wildcard address with the port in a text; `None` if the text is not a port.
+pub(crate) fn every_address(port: &str) -> Option<SocketAddr> {
+    parse_port(port).map(|port| SocketAddr::new(wildcard(), port))
+}
+
 fn parse_port(text: &str) -> Option<u16> {
     text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok()).flatten()
 }

@@ -11,7 +11,7 @@ use taquin_bulk::command::{parse_duration, with_unit};
 use taquin_solver::heuristic::Tier;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 
-use super::address::{quoted, resolve};
+use super::address::{every_address, quoted, resolve};
 
 /// An invalid setting.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -54,6 +54,19 @@ impl SettingsParser {
 
     pub(crate) fn address(&mut self, flag: &'static str, text: &str) -> SocketAddr {
         resolve(text).unwrap_or_else(|reason| {
+            self.report(flag, reason);
+            SocketAddr::from(([127, 0, 0, 1], 0))
+        })
+    }
+
+    /// All addresses with the port in the variable `PORT`, which stands for the flag.
+    pub(crate) fn port(&mut self, flag: &'static str, text: &str) -> SocketAddr {
+        every_address(text).unwrap_or_else(|| {
+            let reason = format!(
+                "the variable PORT has the value {}, which is not a port from 0 to 65535: correct PORT, or set \
+                 TAQUIN_LISTEN",
+                quoted(text)
+            );
             self.report(flag, reason);
             SocketAddr::from(([127, 0, 0, 1], 0))
         })

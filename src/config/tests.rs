@@ -200,6 +200,27 @@ fn an_empty_admin_address_is_none() {
 }
 
 #[test]
+fn the_variable_port_counts_where_no_other_address_is_set() {
+    let listen = |arguments: &[&str], port: &str| {
+        let mut flags = Flags::parse_from([&["taquin"], arguments].concat());
+        flags.port = Some(port.into());
+        Config::try_from(&flags).map(|config| config.listen).map_err(|errors| errors[0].to_string())
+    };
+    for arguments in [&[][..], &["healthcheck"]] {
+        let addr = listen(arguments, "9000").unwrap();
+        assert!(addr.ip().is_unspecified() && addr.port() == 9000, "{arguments:?}: {addr}");
+        for port in ["", "tcp://10.0.0.1:80", "65536", "-1", "http", " 80", "+80"] {
+            let error = listen(arguments, port).unwrap_err();
+            let start = "--listen (TAQUIN_LISTEN): the variable PORT has the value ";
+            assert!(error.starts_with(start) && error.contains(&format!("{port:?}")), "{error}");
+        }
+    }
+    assert_eq!(listen(&["--listen=127.0.0.1:1"], "9000").unwrap().to_string(), "127.0.0.1:1");
+    assert_eq!(listen(&["--listen=127.0.0.1:1"], "http").unwrap().to_string(), "127.0.0.1:1");
+    assert_eq!(listen(&["batch", "--random", "3x3"], "http").unwrap().to_string(), "127.0.0.1:8080");
+}
+
+#[test]
 fn listeners_take_names_and_ports_alone() {
     let config = config(&["--listen=localhost:9000", "--admin-listen=:9001"]).unwrap();
     assert!(config.listen.ip().is_loopback() && config.listen.port() == 9000);
