@@ -145,7 +145,11 @@ fn a_file_that_comes_during_a_run_is_not_replaced() {
     }
     fs::write(&output, "mine\n").unwrap();
     drop(input);
-    refused(&child.wait_with_output().unwrap(), 1, "out.ndjson: the file came during the run, whose rows are in ");
+    refused(
+        &child.wait_with_output().unwrap(),
+        1,
+        "out.ndjson: another program wrote the file during the run; the rows are in ",
+    );
     assert_eq!(fs::read_to_string(&output).unwrap(), "mine\n");
     let go_on = |flags: &str| piped(&format!("- -o {output} {flags}"), b"867254301\n");
     refused(&go_on(""), 1, "an interrupted run");

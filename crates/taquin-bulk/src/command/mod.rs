@@ -4,12 +4,12 @@
 //! no async runtime, and installs no signal handler.
 
 mod arguments;
+mod checked_file;
 mod console;
 mod destination;
 mod ending;
 mod export;
 mod flags;
-mod hashed_file;
 mod input;
 mod line_output;
 mod own_input;

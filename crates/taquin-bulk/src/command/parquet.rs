@@ -15,11 +15,11 @@ use taquin_solver::Size;
 
 use super::Session;
 use super::arguments::Boards;
+use super::checked_file::remove_unless_lost;
 use super::console::say;
 use super::destination::{Destination, Output, has_bytes};
 use super::ending::{BatchEnding, BatchError};
 use super::export::{IndexedRow, IndexedRows};
-use super::hashed_file::remove_unless_lost;
 use super::input::RowInput;
 use super::rows::{Labeller, RowOutcome};
 use super::unfinished::FILE_EXISTS;

@@ -1,7 +1,7 @@
 //! A file of labels that is renamed to its final name when the file is complete.
 //!
 //! Until then, the file is in the folder `FILE.unfinished`. The folder also has a state file with the identity and the
-//! position of the run. A resumed run uses digests to check that the rows and the input before the position are
+//! position of the run. A resumed run uses checksums to check that the rows and the input before the position are
 //! unchanged.
 
 use std::fs::OpenOptions;
@@ -9,15 +9,15 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::{CsvColumns, Label, NewFile, hex, open_regular, read_sealed, seal, sync_folder_of};
+use crate::{CsvColumns, Label, NewFile, open_regular, read_sealed, seal, sync_folder_of};
+use crc32fast::Hasher;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use sha2::{Digest, Sha256};
 use taquin_solver::Board;
 
+use super::checked_file::{CheckedFile, Extent, remove_unless_lost};
 use super::destination::{Existing, Output, has_bytes, problems_of};
 use super::ending::BatchError;
-use super::hashed_file::{Extent, HashedFile, remove_unless_lost};
 use super::unfinished_folder::{PROBLEMS, ROWS, STATE, UnfinishedFolder, folder_of, is_interrupted};
 use super::values::Format;
 
@@ -29,11 +29,11 @@ pub(crate) struct Unfinished {
     problems_path: Option<PathBuf>,
     folder: UnfinishedFolder,
     run: RunIdentity,
-    rows: HashedFile,
-    problems: HashedFile,
+    rows: CheckedFile,
+    problems: CheckedFile,
     position: Position,
-    /// Digest of the lines of the input that the interrupted run has read, in hexadecimal.
-    read: String,
+    /// CRC-32 of the lines of the input that the interrupted run has read.
+    read: u32,
     begun: Instant,
     /// Time at which the state was last stored, and the number of rows in this state.
     saved: (Instant, u64),
@@ -73,8 +73,8 @@ pub(crate) struct Position {
 pub(crate) struct InputPosition {
     /// Number of lines before the position.
     pub(crate) lines: u64,
-    /// Digest of the lines before the position.
-    pub(crate) digest: Sha256,
+    /// CRC-32 of the lines before the position.
+    pub(crate) checksum: Hasher,
 }
 
 /// The content of `state.json`.
@@ -89,7 +89,7 @@ struct RunState {
     problems: Extent,
 }
 
-const FORMAT: &str = "taquin-unfinished-1";
+const FORMAT: &str = "taquin-unfinished-2";
 /// Message for an existing output that the run would replace.
 pub(crate) const FILE_EXISTS: &str = "the file exists: --overwrite replaces it";
 /// Advice for a run that cannot be resumed.
@@ -202,9 +202,9 @@ impl Unfinished {
     fn begin(path: &Path, output: &Output, folder: UnfinishedFolder, run: RunIdentity) -> Result<Self, BatchError> {
         let error = |source| file_error(folder.path(), source);
         folder.clear().map_err(error)?;
-        let create = |name| HashedFile::create(folder.join(name));
+        let create = |name| CheckedFile::create(folder.join(name));
         let (rows, problems) = (create(ROWS).map_err(error)?, create(PROBLEMS).map_err(error)?);
-        let mut file = Self::of(path, output, folder, run, (rows, problems), Position::default(), String::new());
+        let mut file = Self::of(path, output, folder, run, (rows, problems), Position::default(), 0);
         file.save()?;
         Ok(file)
     }
@@ -222,7 +222,7 @@ impl Unfinished {
             return Self::begin(path, output, folder, run);
         }
         let resume = |name: &str, whole: &Path, extent| {
-            let resumed = HashedFile::resume(folder.join(name), whole, extent);
+            let resumed = CheckedFile::resume(folder.join(name), whole, extent);
             resumed.map_err(|source| other(format!("{name}: {source}")))
         };
         let rows = resume(ROWS, path, &state.output)?;
@@ -230,7 +230,7 @@ impl Unfinished {
         // The digest is computed later, when the input is read again.
         let input = InputPosition { lines: state.input.length, ..InputPosition::default() };
         let position = Position { rows: state.rows, failed: state.failed, input };
-        Ok(Self::of(path, output, folder, run, (rows, problems), position, state.input.sha256))
+        Ok(Self::of(path, output, folder, run, (rows, problems), position, state.input.crc32))
     }
 
     fn of(
@@ -238,9 +238,9 @@ impl Unfinished {
         output: &Output,
         folder: UnfinishedFolder,
         run: RunIdentity,
-        (rows, problems): (HashedFile, HashedFile),
+        (rows, problems): (CheckedFile, CheckedFile),
         position: Position,
-        read: String,
+        read: u32,
     ) -> Self {
         let begun = Instant::now();
         let saved = (begun, position.rows);
@@ -262,7 +262,7 @@ impl Unfinished {
     /// [`BatchError::File`] if the input has changed.
     pub(crate) fn check_input(&mut self, input: &InputPosition) -> Result<(), BatchError> {
         let lines = self.position.input.lines;
-        if self.position.rows == 0 || (input.lines == lines && input.sha256() == self.read) {
+        if self.position.rows == 0 || (input.lines == lines && input.crc32() == self.read) {
             self.position.input.clone_from(input);
             return Ok(());
         }
@@ -307,7 +307,7 @@ impl Unfinished {
                 run: self.run.clone(),
                 rows: *rows,
                 failed: *failed,
-                input: Extent { length: input.lines, sha256: input.sha256() },
+                input: Extent { length: input.lines, crc32: input.crc32() },
                 output,
                 problems: self.problems.sync()?,
             };
@@ -371,8 +371,10 @@ impl Unfinished {
             return file_error(name, source);
         }
         let folder = self.folder.path().display();
-        let reason =
-            format!("the file came during the run, whose rows are in {folder}: --resume --overwrite replaces it");
+        let reason = format!(
+            "another program wrote the file during the run; the rows are in {folder}: --resume --overwrite replaces \
+             the file"
+        );
         file_error(name, io::Error::new(ErrorKind::AlreadyExists, reason))
     }
 
@@ -382,14 +384,14 @@ impl Unfinished {
 }
 
 impl InputPosition {
-    fn sha256(&self) -> String {
-        hex(&self.digest.clone().finalize())
+    fn crc32(&self) -> u32 {
+        self.checksum.clone().finalize()
     }
 
     /// Advances the position by `lines` lines. `bytes` is the content of these lines.
     pub(crate) fn advance(&mut self, lines: u64, bytes: &[u8]) {
         self.lines += lines;
-        self.digest.update(bytes);
+        self.checksum.update(bytes);
     }
 }
 
@@ -509,7 +511,7 @@ mod tests {
             let came = if is_problems { problems_of(&path) } else { path.clone() };
             fs::write(&came, "mine").unwrap();
             let error = file.finish().unwrap_err().to_string();
-            assert!(error.starts_with(&format!("{}: the file came during", came.display())), "{error}");
+            assert!(error.starts_with(&format!("{}: another program wrote", came.display())), "{error}");
             assert_eq!(fs::read(&came).unwrap(), b"mine");
             fs::remove_file(came).unwrap();
             let file = open(&path, RESUME).unwrap();

@@ -1,24 +1,25 @@
-//! An append-only file, with a digest of the bytes written so far.
+//! An append-only file, with a checksum of the bytes written so far.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use crate::{hex, if_found, is_same_file, open_regular};
+use crate::{if_found, is_same_file, open_regular};
+use crc32fast::Hasher;
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
 use super::destination::has_bytes;
 
+/// A file whose CRC-32 is known at any time. The checksum finds accidental changes between two runs.
 #[derive(Debug)]
-pub(crate) struct HashedFile {
+pub(crate) struct CheckedFile {
     path: PathBuf,
     /// The final name, if an earlier process has renamed the file already; otherwise `None`.
     name: Option<PathBuf>,
     writer: BufWriter<File>,
-    digest: Sha256,
+    checksum: Hasher,
     pub(crate) length: u64,
 }
 
@@ -27,14 +28,14 @@ pub(crate) struct HashedFile {
 pub(crate) struct Extent {
     /// Number of lines or of bytes.
     pub(crate) length: u64,
-    /// SHA-256 of these lines or bytes, in hexadecimal.
-    pub(crate) sha256: String,
+    /// CRC-32 of these lines or bytes.
+    pub(crate) crc32: u32,
 }
 
-impl HashedFile {
+impl CheckedFile {
     pub(crate) fn create(path: PathBuf) -> io::Result<Self> {
         let writer = BufWriter::new(File::create_new(&path)?);
-        Ok(Self { path, name: None, writer, digest: Sha256::default(), length: 0 })
+        Ok(Self { path, name: None, writer, checksum: Hasher::default(), length: 0 })
     }
 
     /// Resumes a file after the bytes of `extent`. These bytes must be unchanged. If a killed process has renamed the
@@ -42,20 +43,20 @@ impl HashedFile {
     pub(crate) fn resume(path: PathBuf, name: &Path, extent: &Extent) -> io::Result<Self> {
         let name = (!path.exists() && name.exists()).then(|| name.to_owned());
         let mut file = open_regular(name.as_ref().unwrap_or(&path), OpenOptions::new().read(true).write(true))?;
-        let (mut digest, mut buffer, mut left) = (Sha256::default(), vec![0; 1 << 16], extent.length);
+        let (mut checksum, mut buffer, mut left) = (Hasher::default(), vec![0; 1 << 16], extent.length);
         while left > 0 {
             let most = buffer.len().min(usize::try_from(left).unwrap_or(usize::MAX));
             file.read_exact(&mut buffer[..most])?;
-            digest.update(&buffer[..most]);
+            checksum.update(&buffer[..most]);
             left -= most as u64;
         }
-        if hex(&digest.clone().finalize()) != extent.sha256 || name.is_some() && file.metadata()?.len() != extent.length
-        {
+        let is_longer = name.is_some() && file.metadata()?.len() != extent.length;
+        if checksum.clone().finalize() != extent.crc32 || is_longer {
             return Err(changed());
         }
         file.set_len(extent.length)?;
         file.seek(SeekFrom::Start(extent.length))?;
-        Ok(Self { path, name, writer: BufWriter::new(file), digest, length: extent.length })
+        Ok(Self { path, name, writer: BufWriter::new(file), checksum, length: extent.length })
     }
 
     pub(crate) fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
@@ -66,7 +67,7 @@ impl HashedFile {
             fs::rename(name, &self.path)?;
         }
         self.writer.write_all(bytes)?;
-        self.digest.update(bytes);
+        self.checksum.update(bytes);
         self.length += bytes.len() as u64;
         Ok(())
     }
@@ -80,7 +81,7 @@ impl HashedFile {
     pub(crate) fn sync(&mut self) -> io::Result<Extent> {
         self.writer.flush()?;
         self.writer.get_ref().sync_data()?;
-        Ok(Extent { length: self.length, sha256: hex(&self.digest.clone().finalize()) })
+        Ok(Extent { length: self.length, crc32: self.checksum.clone().finalize() })
     }
 
     /// Renames a complete file to its final name. Does nothing if an earlier process has renamed the file already.
