@@ -29,7 +29,7 @@ impl fmt::Display for RecipeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Count => write!(f, "a recipe has 1 to {} boards", Recipe::MAX_COUNT),
-            Self::Seed(most) => write!(f, "the seed of so many boards has 1 to {most} characters"),
+            Self::Seed(most) => write!(f, "with this number of boards, the seed has 1 to {most} characters"),
         }
     }
 }

@@ -64,16 +64,16 @@ pub struct BatchFlags {
 
     /// Where to write: a file, a directory, or - for the standard output [default: -]
     ///
-    /// A file gets its name when it is whole; until then its rows are in FILE.unfinished. In a directory the boards are
-    /// solved in chunks, each of which becomes a file. The same command again goes on where it ended, also after the
-    /// machine lost power.
+    /// A file gets its name once the file is whole; until then the rows are in FILE.unfinished. In a directory the
+    /// boards are solved in chunks, and each chunk becomes a file. The same command again goes on where the first run
+    /// ended, also after the machine lost power.
     #[arg(short, long, value_name = "FILE|DIRECTORY|-")]
     pub(crate) output: Option<String>,
 
     /// Format: ndjson, csv, parquet or packed [default: by the name of the output]
     ///
     /// packed is the format of directories. parquet in a directory is a data set: files of 10,485,760 rows, and a card.
-    /// It needs a build with the feature `parquet`, as the container image is.
+    /// The format parquet needs a build with the feature `parquet`, such as the container image.
     #[arg(long, value_name = "FORMAT", value_parser = given(choice::<Format>))]
     pub(crate) format: Option<Given<Format>>,
 
