@@ -45,6 +45,19 @@ async fn a_limit_that_is_just_enough_does_not_end_a_search() {
 }
 
 #[tokio::test]
+async fn a_search_whose_time_ends_before_it_begins_has_generated_nothing() {
+    let taquin = shared().await;
+    // No other test needs the pattern tables of this goal, and building them takes longer than the time limit.
+    let question = json!({
+        "board": "14 15 13 12/11 0 10 9/8 7 6 5/4 3 2 1", "goal": "1 2 3 4/5 0 6 7/8 9 10 11/12 13 14 15",
+        "algorithm": "ida_star", "heuristic": "pattern_database", "limits": { "time_ms": 1 },
+    });
+    let problem = taquin.post("/solve", &question).await.problem("search-limit-exceeded");
+    assert_eq!(problem["limit"], "time");
+    assert_eq!((&problem["search"]["expanded"], &problem["search"]["generated"]), (&json!(0), &json!(0)));
+}
+
+#[tokio::test]
 async fn a_limit_on_nodes_ends_a_search() {
     let taquin = shared().await;
     for algorithm in ["breadth_first", "astar"] {
