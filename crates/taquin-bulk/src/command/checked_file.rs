@@ -23,7 +23,7 @@ pub(crate) struct CheckedFile {
     pub(crate) length: u64,
 }
 
-/// Length and digest of the first lines of an input, or of the first bytes of a file.
+/// Length and checksum of the first lines of an input, or of the first bytes of a file.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Extent {
     /// Number of lines or of bytes.
@@ -77,7 +77,7 @@ impl CheckedFile {
         self.writer = BufWriter::new(other);
     }
 
-    /// Syncs all bytes to the disk. Returns the length and the digest of all bytes.
+    /// Syncs all bytes to the disk. Returns the length and the checksum of all bytes.
     pub(crate) fn sync(&mut self) -> io::Result<Extent> {
         self.writer.flush()?;
         self.writer.get_ref().sync_data()?;

@@ -227,7 +227,7 @@ impl Unfinished {
         };
         let rows = resume(ROWS, path, &state.output)?;
         let problems = resume(PROBLEMS, &problems_of(path), &state.problems)?;
-        // The digest is computed later, when the input is read again.
+        // The checksum is computed later, when the input is read again.
         let input = InputPosition { lines: state.input.length, ..InputPosition::default() };
         let position = Position { rows: state.rows, failed: state.failed, input };
         Ok(Self::of(path, output, folder, run, (rows, problems), position, state.input.crc32))
@@ -328,8 +328,8 @@ impl Unfinished {
     /// # Errors
     /// [`BatchError::File`].
     pub(crate) fn interrupt(mut self) -> Result<Option<(PathBuf, u64)>, BatchError> {
-        // The state is stored only if there are new rows. Before the input is checked, `position` lacks the digest of
-        // the input, but the last stored state has this digest.
+        // The state is stored only if there are new rows. Before the input is checked, `position` lacks the checksum of
+        // the input, but the last stored state has this checksum.
         if !self.is_broken && self.position.rows > self.saved.1 {
             self.save()?;
         }
@@ -537,7 +537,7 @@ mod tests {
     fn the_input_is_compared_up_to_the_last_row() {
         let (_folder, path, file) = written();
         drop(file.interrupt().unwrap());
-        // A run that is interrupted before the check of its input keeps the digest of the input.
+        // A run that is interrupted before the check of its input keeps the checksum of the input.
         drop(open(&path, RESUME).unwrap().interrupt().unwrap());
         let mut file = open(&path, RESUME).unwrap();
         let mut check = |lines, bytes: &[u8]| {
