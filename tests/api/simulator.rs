@@ -40,6 +40,12 @@ pub(crate) fn find(grid: &Grid, tile: u64) -> (usize, usize) {
     found.map(|(row, col, _)| (row, col)).unwrap_or_else(|| panic!("no {tile} in {}", notation(grid)))
 }
 
+/// Cell of a tile, from 0, row by row.
+pub(crate) fn cell_of(grid: &Grid, tile: u64) -> usize {
+    let (row, col) = find(grid, tile);
+    row * grid[0].len() + col
+}
+
 /// Moves the blank one cell, and returns the tile that slid; `None` at the border.
 pub(crate) fn slide(grid: &mut Grid, mv: char) -> Option<u64> {
     let (row, col) = find(grid, 0);
@@ -148,6 +154,8 @@ pub(crate) fn faults_of_solution_in(reply: &Value, metric: &str) -> Vec<String> 
             };
             claim(state["move"] == mv && state["tile"] == tile, format!("state {step} comes by {mv} of {tile}"));
             claim(state["g"] == step, format!("state {step} has g {step}"));
+            let blank = boards.get(step).map(|board| cell_of(board, 0));
+            claim(json!(blank) == state["blank"], format!("the blank of state {step} is in cell {blank:?}"));
         }
     }
     faults.extend(faults_of_expansions(reply));

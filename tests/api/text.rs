@@ -1,9 +1,9 @@
 //! Text responses for a terminal.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::answer::Answer;
-use crate::client::shared;
+use crate::client::{shared, unchecked};
 use crate::question::Question;
 
 #[tokio::test]
@@ -72,11 +72,49 @@ async fn text_with_states_is_no_wider_than_requested() {
     for (target, pointer) in [
         ("/solve?board=123456078&include=states&width=19", "/width"),
         ("/solve?board=123456078&width=80", "/width"),
-        ("/solve?board=123456078&include=states&output_encoding=positions", "/output_encoding"),
+        ("/solve?board=123456078&output_encoding=positions", "/output_encoding"),
+        ("/solve?board=123456078&include=states,expansions&output_encoding=positions", "/include"),
+        ("/solve?board=123456078&include=states,progress&output_encoding=positions", "/include"),
+        ("/solve?board=123456078&include=states&solutions.count=true&output_encoding=positions", "/solutions"),
+        ("/solve?board=123456078&include=states&width=80&output_encoding=positions", "/width"),
     ] {
         let problem = taquin.send(Question::get(target).accept("text/plain")).await;
         assert!(problem.text().contains(pointer) && problem.status >= 400, "{target}\n{problem}");
     }
+}
+
+#[tokio::test]
+async fn positions_as_text_are_a_board_a_line_in_the_requested_order() {
+    let taquin = shared().await;
+    for board in ["867254301", "1 2 3/0 4 5", "1 2 3 4/5 6 7 8/9 10 0 12/13 14 11 15", "8 7 6/5 4 3/2 1 0"] {
+        let mut question = json!({ "board": board, "include": ["states"] });
+        let states = taquin.solve(&question).await["states"].take();
+        let mut expected: Vec<String> = states.as_array().expect("states").iter().map(positions_of_state).collect();
+        question["output_encoding"] = json!("positions");
+        for order in ["start_first", "goal_first"] {
+            question["order"] = json!(order);
+            // The contract describes rows.
+            let text = unchecked(taquin.addr(), &Question::post("/solve").json(&question).accept("text/plain")).await;
+            assert_eq!(text.expect(200).text(), expected.concat(), "{order} {board}");
+            expected.reverse();
+        }
+    }
+    let target = "/solve?board=4,7,6,2,0,1,3,8,5&encoding=positions&goal=123456780&include=states\
+                  &output_encoding=positions&order=goal_first";
+    let text = unchecked(taquin.addr(), &Question::get(target).accept("text/plain")).await.expect(200);
+    assert!(text.text().starts_with("8 0 1 2 3 4 5 6 7\n") && text.text().ends_with("4 7 6 2 0 1 3 8 5\n"), "{text}");
+    let solved = "/solve?board=123456780&include=states&output_encoding=positions";
+    let text = unchecked(taquin.addr(), &Question::get(solved).accept("text/plain")).await.expect(200);
+    assert_eq!(text.text(), "8 0 1 2 3 4 5 6 7\n");
+}
+
+/// The positions of the board of a state, in a line.
+fn positions_of_state(state: &Value) -> String {
+    let tiles: Vec<&Value> =
+        state["board"].as_array().unwrap().iter().flat_map(|row| row.as_array().unwrap()).collect();
+    let cell = |tile: usize| tiles.iter().position(|other| **other == tile).expect("the tile is on the board");
+    let positions: Vec<String> = (0..tiles.len()).map(|tile| cell(tile).to_string()).collect();
+    positions.join(" ") + "\n"
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::answer::faults;
 use crate::client::{Client, shared};
 use crate::question::Question;
-use crate::simulator::{Grid, TO_BLANK_LAST, blank_last, grid, grid_of, notation, slide};
+use crate::simulator::{Grid, TO_BLANK_LAST, blank_last, cell_of, grid, grid_of, notation, slide};
 
 const HARD: &str = "3 7 8/2 0 6/4 5 1";
 
@@ -237,7 +237,7 @@ async fn steps_mark_every_mistake_on_walks_from_a_thousand_boards() {
             let after = TO_BLANK_LAST[&board];
             let is_mistake = after > before;
             let expected = json!({
-                "move": mv.to_string(), "tile": tile, "remaining": distance(after),
+                "move": mv.to_string(), "tile": tile, "blank": cell_of(&board, 0), "remaining": distance(after),
                 "mistake": is_mistake, "cost": if is_mistake { 2 } else { 0 },
             });
             assert_eq!(*step, expected, "{} {walk}", notation(start));

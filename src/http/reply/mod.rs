@@ -26,12 +26,13 @@ use picture::{of_solution, of_tree};
 use crate::http::media_type::MediaType;
 
 /// Writes a response in the media type of its layout. A picture shows the search tree if its nodes were requested, or
-/// else the solution.
+/// else the solution. Text with positions has nothing but the boards, so that programs read each line as a board.
 pub(crate) fn written(reply: &SolveReply<'_>, read_as: Option<&str>) -> Vec<u8> {
     match (reply.layout.media_type, &reply.report.generated) {
         (MediaType::Dot, _) => dot::graph(reply).to_string().into_bytes(),
         (MediaType::Svg, Some(nodes)) => of_tree(reply, nodes).into_bytes(),
         (MediaType::Svg, None) => of_solution(reply).into_bytes(),
+        _ if reply.layout.lists_positions() => states::positions_text(&reply.states).into_bytes(),
         (media_type, _) => text_or_json(media_type, reply, read_as),
     }
 }

@@ -9,7 +9,7 @@ use crate::http::media_type::MediaType;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Layout {
     pub(crate) media_type: MediaType,
-    /// Encoding of the boards in JSON.
+    /// Encoding of the boards in JSON, and in text that lists positions.
     pub(crate) encoding: Encoding,
     /// Order of the states.
     pub(crate) order: StateOrder,
@@ -36,6 +36,11 @@ impl Layout {
     /// The default layout of a media type.
     pub(crate) const fn of(media_type: MediaType) -> Self {
         Self { media_type, encoding: Encoding::Tiles, order: StateOrder::StartFirst, width: Self::WIDTH }
+    }
+
+    /// True if the response is text with the positions of each state, a state a line.
+    pub(crate) fn lists_positions(&self) -> bool {
+        self.media_type == MediaType::Text && self.encoding == Encoding::Positions
     }
 }
 
@@ -67,6 +72,11 @@ impl Serialize for EncodedBoard {
             Encoding::Positions => self.board.positions()[..self.board.size().cells()].serialize(serializer),
         }
     }
+}
+
+/// Formats a board in one line: the cell of the blank, then of tile 1, tile 2 and so on.
+pub(crate) fn positions_line(board: &Board) -> String {
+    board.positions()[..board.size().cells()].iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
 }
 
 /// A move as its letter.

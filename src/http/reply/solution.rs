@@ -30,7 +30,7 @@ pub(crate) struct SolveReply<'r> {
     pub(crate) search: SearchReply,
     limits: LimitsReply,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    states: Vec<StateReply>,
+    pub(super) states: Vec<StateReply>,
     #[serde(skip_serializing_if = "Option::is_none")]
     expansions: Option<Vec<ExpansionReply>>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -2,10 +2,10 @@
 
 use std::fmt::{self, Formatter};
 
-use taquin_solver::{Move, Puzzle, Solution, Tile};
+use taquin_solver::{Cell, Move, Puzzle, Solution, Tile};
 
 use super::lists::max_entries;
-use super::notation::{EncodedBoard, Layout, Letter, Number, StateOrder, grid, grid_width};
+use super::notation::{EncodedBoard, Layout, Letter, Number, StateOrder, grid, grid_width, positions_line};
 use crate::service::Report;
 
 /// A board on the solution path, and the move that led to it.
@@ -15,6 +15,7 @@ pub(crate) struct StateReply {
     mv: Option<Letter>,
     tile: Option<Tile>,
     board: EncodedBoard,
+    blank: Cell,
     g: u32,
     h: u32,
     f: Number,
@@ -37,6 +38,7 @@ pub(super) fn states(puzzle: &Puzzle, report: &Report, layout: Layout) -> Vec<St
             mv: mv.map(Letter),
             tile: led_here.map(|(_, tile)| tile),
             board: EncodedBoard { board, encoding: layout.encoding },
+            blank: board.blank(),
             g: g as u32,
             h: heights[g],
             f: Number(report.f(g as u32, heights[g])),
@@ -63,6 +65,11 @@ pub(super) fn write_rows(states: &[StateReply], width: usize, f: &mut Formatter<
         }
     }
     Ok(())
+}
+
+/// Writes the positions of each state in a line.
+pub(super) fn positions_text(states: &[StateReply]) -> String {
+    states.iter().map(|state| positions_line(&state.board.board) + "\n").collect()
 }
 
 impl StateReply {

@@ -8,7 +8,7 @@ use axum::response::Response;
 use taquin_bulk::fields::{BOARD_FIELDS, FieldReader, LIMIT_FIELDS, board_and_goal, concat, limits};
 use taquin_bulk::{RequestedLimits, counted, sentence};
 use taquin_solver::solver::AttemptCheck;
-use taquin_solver::{Attempt, AttemptedMove, Board, Distance, IllegalMove, Path, Plan, Size, Step, Tile, named};
+use taquin_solver::{Attempt, AttemptedMove, Board, Cell, Distance, IllegalMove, Path, Plan, Size, Step, Tile, named};
 
 use super::moves::DistanceReply;
 use crate::http::media_type::MediaType;
@@ -62,6 +62,8 @@ struct StepReply {
     #[serde(rename = "move")]
     mv: Letter,
     tile: Tile,
+    /// The cell of the blank after the move.
+    blank: Cell,
     remaining: DistanceReply,
     /// Whether the move leads away from the goal; unknown if the lengths are unknown.
     mistake: Option<bool>,
@@ -194,7 +196,8 @@ fn listed(start: &Board, path: &Path, of_start: Distance, distances: &[Distance]
         before = *after;
         // The move itself and the move that undoes it.
         let cost = mistake.map(|is_mistake| if is_mistake { 2 } else { 0 });
-        StepReply { mv: Letter(step.mv), tile: step.tile, remaining: (*after).into(), mistake, cost }
+        let Step { mv, tile, board } = step;
+        StepReply { mv: Letter(mv), tile, blank: board.blank(), remaining: (*after).into(), mistake, cost }
     };
     path.steps(start).zip(distances).map(step).collect()
 }

@@ -74,6 +74,27 @@ pub(super) fn check_picture(fields: &mut FieldReader, include: &[Include], has_s
     }
 }
 
+/// Rejects parts of a response that text with positions does not have: it has the states and nothing else.
+pub(super) fn check_positions(fields: &mut FieldReader, include: &[Include], has_solutions: bool) {
+    let others = include.iter().filter(|include| **include != Include::States);
+    let names: Vec<String> = others.map(|include| format!("`{}`", include.name())).collect();
+    let mut reject = |name: &str, what: &str| {
+        let detail = format!("text with `output_encoding` `positions` has the states alone, not {what}: omit either");
+        reject_combination(fields, name, detail);
+    };
+    if !names.is_empty() {
+        reject("include", &names.join(", "));
+    }
+    if has_solutions {
+        reject("solutions", "several solutions");
+    }
+    if !include.contains(&Include::States) {
+        let detail = "text with `positions` lists the states: add `\"include\": [\"states\"]`, or use \
+                      `Accept: application/json`";
+        reject_combination(fields, "output_encoding", detail);
+    }
+}
+
 /// Rejects parts of a response that have no meaning in the multi-tile metric.
 pub(super) fn check_multi_tile(
     fields: &mut FieldReader,

@@ -16,7 +16,7 @@ use taquin_bulk::fields::{
     BOARD_FIELDS, FieldReader, LIMIT_FIELDS, WrittenFields, board_and_goal, concat, limits, puzzle,
 };
 use taquin_solver::{
-    Board, Metric, Plan, Puzzle, Records, RequestedSolutions, SearchOptions, SearchRequest, Size, named,
+    Board, Encoding, Metric, Plan, Puzzle, Records, RequestedSolutions, SearchOptions, SearchRequest, Size, named,
 };
 
 use crate::http::exchange::{AccessLine, instance};
@@ -31,7 +31,7 @@ use crate::http::request::{Format, METHOD_FIELDS, RequestFields, parse_body, rej
 use crate::http::state::AppState;
 use crate::service::{Report, Service};
 pub(crate) use include::Include;
-use include::{check_lists, check_multi_tile, check_picture, included};
+use include::{check_lists, check_multi_tile, check_picture, check_positions, included};
 use stream::SolveStream;
 pub(in crate::http::routes) use stream_body::END;
 
@@ -233,6 +233,9 @@ impl SolveBody {
         if let Some(MediaType::Svg | MediaType::Dot) = media_type {
             check_picture(&mut fields, &include, solutions.is_some());
         }
+        if layout.lists_positions() {
+            check_positions(&mut fields, &include, solutions.is_some());
+        }
         if metric == Metric::MultiTile {
             check_multi_tile(&mut fields, &include, solutions.is_some(), media_type);
         }
@@ -267,20 +270,24 @@ fn requested_solutions(
 /// Reads how the boards of the response are written. Rejects fields that have no effect on it.
 fn layout(fields: &mut FieldReader, include: &[Include], media_type: Option<MediaType>) -> Layout {
     let is_text = media_type == Some(MediaType::Text);
-    let is_json = matches!(media_type, None | Some(MediaType::Json | MediaType::Events));
+    let is_picture = matches!(media_type, Some(MediaType::Svg | MediaType::Dot));
     let has_states = include.contains(&Include::States);
     let without_effect = [
         ("order", !has_states, NO_ORDER),
         ("width", !has_states || !is_text, NO_WIDTH),
-        ("output_encoding", !is_json, "boards are shown as grids: use `Accept: application/json`, or omit it"),
+        ("output_encoding", is_picture, "a picture shows boards as grids: use `Accept: application/json`, or omit it"),
     ];
     for (name, has_no_effect, detail) in without_effect {
         if has_no_effect && fields.has(name) {
             reject_combination(fields, name, detail);
         }
     }
+    let encoding = fields.choice("output_encoding", None).unwrap_or_default();
+    if is_text && encoding == Encoding::Positions && fields.has("width") {
+        reject_combination(fields, "width", "`width` has no effect on lines of positions: omit it");
+    }
     Layout {
-        encoding: fields.choice("output_encoding", None).unwrap_or_default(),
+        encoding,
         order: fields.choice("order", None).unwrap_or_default(),
         width: fields.integer("width", WIDTHS).map_or(Layout::WIDTH, |width| width as usize),
         ..Layout::of(media_type.unwrap_or(MediaType::Json))
