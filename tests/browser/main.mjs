@@ -6,6 +6,7 @@ import { Browser } from './browser.mjs';
 import * as contract from './contract.mjs';
 import * as embedding from './embedding.mjs';
 import * as game from './game.mjs';
+import * as guide from './guide.mjs';
 import * as jobs from './jobs.mjs';
 import * as journey from './journey.mjs';
 import * as pictures from './pictures.mjs';
@@ -15,7 +16,7 @@ import * as streaming from './streaming.mjs';
 
 const [base, folder] = process.argv.slice(2);
 const browser = await Browser.launch(base);
-const tests = [streaming, journey, game, analysis, search, jobs, contract, embedding, access, speed, ...(folder ? [pictures] : [])]
+const tests = [streaming, journey, game, guide, analysis, search, jobs, contract, embedding, access, speed, ...(folder ? [pictures] : [])]
   .flatMap(Object.entries).filter(([name]) => name.includes(process.env.ONLY ?? ''));
 let failures = 0;
 

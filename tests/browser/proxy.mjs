@@ -1,5 +1,5 @@
-// Proxies: one that breaks off a response in the middle, one that offers the service below a path, and one that requires a
-// token.
+// Proxies: one that breaks off a response in the middle, one that offers the service below a path, one that requires a
+// token, and one that has a page of its own.
 
 import { createServer, request } from 'node:http';
 
@@ -39,6 +39,23 @@ export async function below(base, path) {
       return;
     }
     asked.pipe(request(base + url.slice(path.length), { method, headers }, (given) => {
+      answer.writeHead(given.statusCode, given.headers);
+      given.pipe(answer);
+    }));
+  });
+  await new Promise((resolve) => { server.listen(0, '127.0.0.1', resolve); });
+  return { base: `http://127.0.0.1:${server.address().port}`, close: () => server.closeAllConnections() || server.close() };
+}
+
+/** Offers a page at `path`, and forwards all other requests. */
+export async function beside(base, path, page) {
+  const server = createServer((asked, answer) => {
+    const { method, headers, url } = asked;
+    if (url.split('?')[0] === path) {
+      answer.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(page);
+      return;
+    }
+    asked.pipe(request(base + url, { method, headers }, (given) => {
       answer.writeHead(given.statusCode, given.headers);
       given.pipe(answer);
     }));

@@ -10,6 +10,7 @@ mod cluster;
 #[cfg(feature = "cluster")]
 mod cluster_faults;
 mod command;
+mod daily;
 mod jobs;
 mod log;
 #[cfg(feature = "cluster")]
