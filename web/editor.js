@@ -11,13 +11,22 @@ function read(text) {
 }
 
 export class Editor {
-  /** `name` is the field of the request; `change(board)` is called after each input. */
-  constructor(name, change) {
+  /**
+   * `name` is the field of the request; `change(board)` is called after each input, and `paste(text)` when more than the
+   * number of a cell is pasted.
+   */
+  constructor(name, change, paste) {
     Object.assign(this, { name, inputs: [], cols: 0 });
     this.grid = el('div', {
       class: 'board editor', role: 'group', 'aria-label': `Edit the ${name}`,
       oninput: () => change(this.board),
       onkeydown: (event) => this.navigate(event),
+    });
+    this.grid.addEventListener('paste', (event) => {
+      const text = event.clipboardData?.getData('text') ?? '';
+      if (/^\s*\d{0,3}\s*$/.test(text)) return;
+      event.preventDefault();
+      paste(text);
     });
     this.grid.addEventListener('focusin', ({ target }) => target.select?.());
   }

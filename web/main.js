@@ -54,7 +54,7 @@ class Playground {
     });
     this.picture = new Picture((url) => this.view.setImage(url, this.goalBoard));
     this.setup = new Setup(byId('setup'), info, {
-      random: () => this.random(), goal: (goal) => this.setPuzzle({ goal }, { isGoal: true }), method: () => this.updateLink(),
+      random: () => this.random(), goal: (goal, isTyped) => this.setPuzzle({ goal }, { isGoal: true, isTyped }), method: () => this.updateLink(),
       known: (puzzle) => this.setPuzzle(puzzle), edited: () => this.showProblem(null), distance: (isOn) => this.game.toggleDistance(isOn),
       good: (isOn) => this.aids.toggleMoves(isOn), shares: (heuristic) => this.aids.chooseShares(heuristic),
       paste: (text) => this.paste(text), show: () => this.tabs.show('setup'), picture: (file) => this.setPicture(file),
@@ -195,20 +195,21 @@ class Playground {
   }
 
   /** Starts a puzzle that the service accepted. */
-  startPuzzle(puzzle, { start, goal, solvable, detail, reachable_goals }, { known = null, message = null, isTyped = false, isGoal = false, isLink = false, hasBoard }) {
+  startPuzzle(puzzle, { start, goal, solvable, detail, reachable_goals, read_as }, { known = null, message = null, isTyped = false, isGoal = false, isLink = false, hasBoard }) {
     // A search may have started since the request.
     this.search.stop();
     this.puzzle = { board: start, goal: this.info.goals.includes(puzzle.goal) ? puzzle.goal : goal };
     Object.assign(this, { requested: this.puzzle, goalBoard: goal, isSolvable: solvable, detail, reachableGoals: reachable_goals });
     this.clearResults();
     this.game.begin({ ...this.puzzle, goalBoard: goal, known });
-    this.setup.showGoal(this.puzzle.goal, goal, { isTyped: isGoal && Array.isArray(puzzle.goal) });
+    this.setup.showGoal(this.puzzle.goal, goal, { isTyped: isGoal && isTyped });
     byId('goal-view').replaceChildren(el('figcaption', {}, 'Goal'), grid(goal));
     if (hasBoard && !isTyped) this.editing.show(start);
     this.setup.shape = shape(start);
     this.fitPicture();
     this.showProblem(null);
-    const text = message ?? (solvable ? 'The goal can be reached. Play, or press Solve.' : 'The goal cannot be reached from this board.');
+    const reading = read_as ? `Read as ${read_as}. ` : '';
+    const text = message ?? reading + (solvable ? 'The goal can be reached. Play, or press Solve.' : 'The goal cannot be reached from this board.');
     this.setStatus(text, solvable ? '' : 'bad');
     announce(text);
     this.updateLink({ isLink });

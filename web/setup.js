@@ -39,7 +39,7 @@ function difficulty(level, exact, cells) {
 
 export class Setup {
   /**
-   * `actions`: `random()`, `goal(goal)`, `known(puzzle)`, `distance(isOn)`, `good(isOn)`, `shares(heuristic)`, `method()`, `picture(file)` and `numbers(isOn)`
+   * `actions`: `random()`, `goal(goal, isTyped)`, `known(puzzle)`, `distance(isOn)`, `good(isOn)`, `shares(heuristic)`, `method()`, `picture(file)` and `numbers(isOn)`
    * are called when the user changes them; `paste(text)` loads a text and returns the problem or null; `show()` opens this
    * panel; `edited()` is called after each change.
    */
@@ -106,11 +106,14 @@ export class Setup {
       onchange: () => {
         this.applyLater.cancel();
         if (this.goal.value === 'own') this.editor.grid.hidden = false;
-        else this.actions.goal(this.goal.value);
+        else this.actions.goal(this.goal.value, false);
       },
     });
-    this.applyLater = debounce(250, () => this.actions.goal(this.editor.board));
-    this.editor = new Editor('goal', this.applyLater);
+    this.applyLater = debounce(250, () => this.actions.goal(this.editor.board, true));
+    this.editor = new Editor('goal', this.applyLater, (text) => {
+      this.applyLater.cancel();
+      this.actions.goal(goalFrom(text), false);
+    });
     this.goalErrors = el('div', { class: 'errors', id: 'goal-errors', hidden: true });
     return section('Goal', field('Goal board', this.goal), this.editor.grid, this.goalErrors);
   }
@@ -131,7 +134,7 @@ export class Setup {
   async finish() {
     this.applyLater.cancel();
     if (this.editor.grid.hidden || isSame(this.editor.board, this.goalBoard)) return true;
-    const problem = await this.actions.goal(this.editor.board);
+    const problem = await this.actions.goal(this.editor.board, true);
     if (!problem) return true;
     this.actions.show();
     this.editor.focusError();
@@ -190,16 +193,31 @@ export class Setup {
 
 const section = (title, ...content) => el('section', { class: 'setting' }, el('h2', {}, title), ...content);
 
-/** Parses a text: JSON is a request or a board, a link contains a request, anything else is a board as text. */
+/**
+ * Parses a text: JSON is a request or a board, a link contains a request, anything else is a board as text. The service
+ * reads boards as text, printed arrays and lists in braces among them, and says what it cannot read.
+ */
 export function understood(text) {
   const trimmed = text.trim();
   const [, parameters] = trimmed.match(/^[^\s{[]*[?#]([^#?]*board=[^#?]*)$/) ?? [];
   if (parameters) return fromParameters(parameters);
-  if (!/^[[{]/.test(trimmed)) return { board: trimmed };
+  // Spaces before the first tile can be the blank.
+  if (!/^[[{"]/.test(trimmed)) return { board: text };
   try {
     const value = JSON.parse(trimmed);
-    return Array.isArray(value) ? { board: value } : { ...value };
+    return typeof value === 'string' || Array.isArray(value) ? { board: value } : { ...value };
   } catch (error) {
+    if (!/^\{\s*["']/.test(trimmed)) return { board: text };
     throw new Problem({ detail: `Invalid JSON: ${error.message}.` });
+  }
+}
+
+/** Parses a text as a goal. Anything but a board stays text, and the service rejects it. */
+function goalFrom(text) {
+  try {
+    const { board, ...others } = understood(text);
+    return Object.keys(others).length === 0 && board !== undefined ? board : text;
+  } catch {
+    return text;
   }
 }

@@ -235,7 +235,7 @@ export async function any_notation_is_accepted(browser) {
   await panel(page, 'setup');
   const text = page.getByLabel(/^Board as text/);
   for (const [pasted, expected] of [
-    ['1 2 3;4 5 _;7 8 6', /row 2: 4 5 blank/], ['123405786', /row 2: 4 blank 5/], ['[[1,2],[3,null]]', /2 by 2/],
+    ['1 2 3;4 5 _;7 8 6', /row 2: 4 5 blank/], ['123405786', /row 2: 4 blank 5/], ['"867254301"', /row 1: 8 6 7/], ['[[1,2],[3,null]]', /2 by 2/],
     ['[1,2,3,4,0,5]', null], ['{"board": [1,2,3,4,0,5], "rows": 2', null], ['{"board": "123450", "rows": 2, "gaol": "snail"}', null],
     ['{"board": "123450", "rows": 2, "cols": 3, "limits": null, "algorithm": {"toString": 1}}', null],
     ['http://127.0.0.1:8080/solve?board=2,1,3/4,0,5&heuristic=hamming', /row 1: 2 1 3; row 2: 4 blank 5/], ['{"board": [1,2,3,4,0,5], "rows": 2, "cols": 3}', /row 2: 4 blank 5/],
@@ -247,6 +247,64 @@ export async function any_notation_is_accepted(browser) {
     else await page.waitForSelector('#notation-errors:not([hidden])');
   }
   assert.equal(await page.getByLabel('Algorithm').first().inputValue(), 'astar');
+}
+
+/** What the page itself cannot parse; the service reads it. Some begin with the blank. */
+const PRINTED = [
+  ['[[3 1]\n [2 0]]', 'row 1: 3 1; row 2: 2 blank'],
+  ['{{1, 2, 3},\n {4, 0, 5},\n {6, 7, 8}}', 'row 1: 1 2 3; row 2: 4 blank 5; row 3: 6 7 8'],
+  ['((1, 3, 4), (8, None, 2), (7, 5, 6))', 'row 1: 1 3 4; row 2: 8 blank 2; row 3: 7 5 6'],
+  ['[[1,2,3],[4,5,6],[7,None,8]]', 'row 1: 1 2 3; row 2: 4 5 6; row 3: 7 blank 8'],
+  ['| 1 0 2 |\n| 3 4 5 |', 'row 1: 1 blank 2; row 2: 3 4 5'],
+  ['FE169B4C0A73D852', 'row 1: 15 14 1 6; row 2: 9 11 4 12; row 3: blank 10 7 3; row 4: 13 8 5 2'],
+  ['   1 2\n 3 4 5\n 6 7 8', 'row 1: blank 1 2; row 2: 3 4 5; row 3: 6 7 8'],
+  ['３１２０', 'row 1: 3 1; row 2: 2 blank'],
+];
+
+export async function printed_boards_are_read_by_the_service(browser) {
+  const page = await browser.open();
+  await panel(page, 'setup');
+  const text = page.getByLabel(/^Board as text/);
+  for (const [pasted, board] of PRINTED) {
+    await text.fill(pasted);
+    await page.click('#setup button:text-is("Apply")');
+    await page.waitForFunction((expected) => document.querySelector('#board .board').ariaLabel.includes(expected), board);
+    assert.match(await says(page, /^Read as/), /^Read as .+\. The goal can/, pasted);
+  }
+  await text.fill('[[1 2]\n [2 0]]');
+  await page.click('#setup button:text-is("Apply")');
+  await page.waitForSelector('#notation-errors:not([hidden])');
+}
+
+/** Pastes a text into the focused element. */
+const pasteInto = (page, text) => page.evaluate((content) => {
+  const clipboardData = new DataTransfer();
+  clipboardData.setData('text', content);
+  document.activeElement.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }));
+}, text);
+
+export async function a_goal_is_pasted_in_every_notation(browser) {
+  const page = await browser.open('/#board=3,1/2,0');
+  await panel(page, 'setup');
+  await page.getByLabel('Goal board').selectOption('own');
+  const cell = (row, col) => page.locator('#setup').getByLabel(`Row ${row}, column ${col}`);
+  for (const [pasted, goal] of [['[[0 1]\n [2 3]]', '0,1/2,3'], ['{{1, 2}, {None, 3}}', '1,2/0,3'], ['[[2,1],[0,3]]', '2,1/0,3']]) {
+    await cell(1, 1).focus();
+    await pasteInto(page, pasted);
+    await page.waitForFunction((expected) => location.hash.includes(`goal=${expected}`), goal);
+    const typed = await Promise.all([cell(1, 1), cell(1, 2), cell(2, 1), cell(2, 2)].map((input) => input.inputValue()));
+    assert.deepEqual(typed.map(Number), goal.split(/[,/]/).map(Number));
+  }
+  for (const pasted of ['[[0 1 2]\n [3 4 5]]', 'no board', '{"board": [1,2', '{"board": [3,0,1,2], "encoding": "positions"}']) {
+    await cell(1, 1).focus();
+    await pasteInto(page, pasted);
+    await page.waitForSelector('#goal-errors:not([hidden])');
+    assert.match(await page.evaluate(() => location.hash), /goal=2,1\/0,3/);
+    await page.getByLabel('Goal board').selectOption('own');
+    await cell(1, 1).focus();
+    await pasteInto(page, '[[2,1],[0,3]]');
+    await page.waitForSelector('#goal-errors', { state: 'hidden' });
+  }
 }
 
 export async function an_image_is_divided_into_tiles_and_not_uploaded(browser) {
