@@ -26,6 +26,7 @@ mod jobs_results;
 mod limits;
 mod load;
 mod moves;
+mod older_systems;
 mod operations;
 mod pages;
 mod pictures;
