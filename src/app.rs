@@ -162,7 +162,7 @@ impl App {
     fn log_start(&self) {
         let settings = self.service.settings();
         tracing::info!(
-            url = %format_args!("http://{}/", reachable(self.addr())),
+            url = %format_args!("http://{}/", reachable(self.addr())[0]),
             addr = %self.addr(),
             admin_addr = self.admin_addr().map(tracing::field::display),
             version = env!("CARGO_PKG_VERSION"),

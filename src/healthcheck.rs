@@ -6,13 +6,24 @@ use std::time::Duration;
 
 const TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Requests `/livez` from the service at `address`.
+/// Requests `/livez` from the service, at one address after another until the service responds with 200.
 ///
 /// # Errors
-/// If the service cannot be reached, does not respond within two seconds, or responds with a status other than 200.
-pub fn check(address: SocketAddr) -> io::Result<()> {
-    let mut stream = TcpStream::connect_timeout(&address, TIMEOUT)
-        .map_err(|error| io::Error::new(error.kind(), format!("{address}: {error}")))?;
+/// If at none of the addresses the service responds with 200 within two seconds. The error names each address.
+pub fn check(addresses: &[SocketAddr]) -> io::Result<()> {
+    let mut errors = Vec::new();
+    for address in addresses {
+        match check_at(*address) {
+            Ok(()) => return Ok(()),
+            Err(error) => errors.push(format!("{address}: {error}")),
+        }
+    }
+    Err(io::Error::other(errors.join("; ")))
+}
+
+/// Requests `/livez` from the service at `address`.
+fn check_at(address: SocketAddr) -> io::Result<()> {
+    let mut stream = TcpStream::connect_timeout(&address, TIMEOUT)?;
     stream.set_read_timeout(Some(TIMEOUT))?;
     stream.set_write_timeout(Some(TIMEOUT))?;
     // One write: `write!` would send a packet for each part of the format.
@@ -22,7 +33,7 @@ pub fn check(address: SocketAddr) -> io::Result<()> {
     if &status == b"HTTP/1.1 200 " {
         return Ok(());
     }
-    Err(io::Error::other(format!("{address} responded with {:?}", String::from_utf8_lossy(&status))))
+    Err(io::Error::other(format!("it responded with {:?}", String::from_utf8_lossy(&status))))
 }
 
 #[cfg(test)]
@@ -43,7 +54,7 @@ mod tests {
             stream.write_all(response).unwrap();
             String::from_utf8_lossy(&request[..length]).into_owned()
         });
-        let result = check(address);
+        let result = check(&[address]);
         assert!(server.join().unwrap().starts_with("GET /livez HTTP/1.1\r\nHost: 127.0.0.1:"));
         result
     }
@@ -57,7 +68,28 @@ mod tests {
 
     #[test]
     fn a_closed_port_is_unhealthy() {
-        let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-        assert!(check(address).is_err());
+        assert!(check(&[closed()]).is_err());
+    }
+
+    /// An address where nothing listens.
+    fn closed() -> SocketAddr {
+        TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
+    }
+
+    #[test]
+    fn one_healthy_address_is_enough() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let (closed, open) = (closed(), listener.local_addr().unwrap());
+        let server = thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            stream.read_exact(&mut [0; 16]).unwrap();
+            stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n").unwrap();
+            // The client may still be writing.
+            let _ = stream.read(&mut [0; 512]);
+        });
+        check(&[closed, open]).unwrap();
+        server.join().unwrap();
+        let error = check(&[closed, open]).unwrap_err().to_string();
+        assert!([closed, open].iter().all(|address| error.contains(&address.to_string())), "{error}");
     }
 }

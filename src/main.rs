@@ -54,7 +54,7 @@ fn main() -> ExitCode {
     let ending = match &flags.command {
         Some(Command::Batch(flags)) => return run_batch(flags, &config),
         Some(Command::Worker) => serve(&config, Role::Worker),
-        Some(_) => healthcheck::check(config::reachable(config.listen)).map(|()| Ending::Clean).map_err(Into::into),
+        Some(_) => healthcheck::check(&config::reachable(config.listen)).map(|()| Ending::Clean).map_err(Into::into),
         None => serve(&config, Role::Service),
     };
     match ending {

@@ -52,14 +52,15 @@ fn wildcard() -> IpAddr {
     if has_ipv6 { Ipv6Addr::UNSPECIFIED.into() } else { Ipv4Addr::UNSPECIFIED.into() }
 }
 
-/// The address to connect to: loopback for a wildcard address.
-pub fn reachable(listen: SocketAddr) -> SocketAddr {
-    let ip = match listen.ip() {
-        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
-        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
-        ip => ip,
+/// The addresses at which a listener can be reached from this machine, in the order of their trial: loopback for a
+/// wildcard address. The IPv6 wildcard has both loopback addresses, since a container may have no `::1`.
+pub fn reachable(listen: SocketAddr) -> Vec<SocketAddr> {
+    let ips: Vec<IpAddr> = match listen.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => vec![Ipv4Addr::LOCALHOST.into()],
+        IpAddr::V6(ip) if ip.is_unspecified() => vec![Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()],
+        ip => vec![ip],
     };
-    SocketAddr::new(ip, listen.port())
+    ips.into_iter().map(|ip| SocketAddr::new(ip, listen.port())).collect()
 }
 
 /// Quotes a value without the user, password, query and fragment of a URL.
@@ -132,10 +133,11 @@ mod tests {
 
     #[test]
     fn a_wildcard_address_is_reached_by_loopback() {
-        let reach = |text: &str| reachable(text.parse().unwrap()).to_string();
-        assert_eq!(reach("0.0.0.0:8080"), "127.0.0.1:8080");
-        assert_eq!(reach("[::]:8080"), "[::1]:8080");
-        assert_eq!(reach("10.1.2.3:80"), "10.1.2.3:80");
+        let reach = |text: &str| reachable(text.parse().unwrap()).iter().map(SocketAddr::to_string).collect::<Vec<_>>();
+        assert_eq!(reach("0.0.0.0:8080"), ["127.0.0.1:8080"]);
+        assert_eq!(reach("[::]:8080"), ["127.0.0.1:8080", "[::1]:8080"]);
+        assert_eq!(reach("10.1.2.3:80"), ["10.1.2.3:80"]);
+        assert_eq!(reach("[::1]:80"), ["[::1]:80"]);
     }
 
     #[test]
