@@ -1,7 +1,7 @@
-//! Labels boards one after another on the caller's thread.
+//! Labels boards one after another on the caller's thread. Idle threads may help a search.
 //!
-//! The search for a board of a batch does not pass through the queue of the service, and records no event or metric.
-//! The solver loads tables only when the goal changes, and returns labels instead of reports.
+//! The searches do not pass through the queue of the service, and record no events. The solver loads tables only when
+//! the goal changes. The result for a board is a label, not the full report of a search.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -19,17 +19,19 @@ use crate::label::{Label, LabelControl, LabelError, LabelLimits, Want};
 /// The pattern tables of a goal, loaded before the searches for the goal.
 #[derive(Clone, Debug, Default)]
 pub struct LoadedTables {
-    /// The tables. `None` if the goal has no pattern tables, or if the first search will load the tables.
+    /// The tables. `None` if the goal has no pattern tables, if the first search loads the tables, or if `are_missing`
+    /// is true.
     pub patterns: Option<Arc<PatternTables>>,
-    /// True if the memory is too small for the tables. The searches then run without tables.
+    /// True if the tables cannot be loaded, for example because the memory is too small. The searches then run without
+    /// pattern tables.
     pub are_missing: bool,
 }
 
-/// A function that loads the tables of a goal.
+/// A function that loads the tables of the goal that it receives.
 type Load<'t> = dyn Fn(&Board) -> LoadedTables + 't;
 
-/// A solver that labels boards with any goals. When the goal changes, the solver first drops the tables of the previous
-/// goal, so that a cache can evict these tables. Then the solver loads the tables of the new goal.
+/// A solver that labels boards with any goals. When the goal changes, the solver first drops the pattern tables of the
+/// previous goal, so that a cache can evict these tables. Then the solver loads the tables of the new goal.
 pub struct BatchSolver<'t> {
     tables: &'t dyn TableSource,
     want: Want,
@@ -47,13 +49,13 @@ impl fmt::Debug for BatchSolver<'_> {
 }
 
 impl<'t> BatchSolver<'t> {
-    /// Creates a solver in which the first search for a goal loads the tables of the goal.
+    /// Creates a solver whose first search for a goal loads the tables of the goal.
     pub fn new(tables: &'t dyn TableSource, want: Want, limits: LabelLimits) -> Self {
         Self::with_load(tables, want, limits, |_| LoadedTables::default())
     }
 
-    /// Creates a solver that calls `load` with the new goal when the goal changes. The solver does not call `load` if
-    /// the labels use no tables.
+    /// Creates a solver that calls `load` with the goal of the first board, and again whenever the goal changes. If
+    /// [`Want::uses_tables`] is false for a goal, the solver does not call `load`.
     pub fn with_load(
         tables: &'t dyn TableSource,
         want: Want,
@@ -74,7 +76,8 @@ impl<'t> BatchSolver<'t> {
     /// See [`LabelError`].
     ///
     /// # Panics
-    /// If [`Want::serves`] is false for the size of the board.
+    /// If [`Want::serves`] is false for the size of the board, or if the function that loads tables panics. A panic of
+    /// a search is an error instead: [`LabelError::Panicked`].
     pub fn label(&mut self, puzzle: &Puzzle, control: LabelControl<'_>) -> Result<Label, LabelError> {
         let Self { tables, want, limits, load, goal } = self;
         // The previous solver holds its tables, so the cache cannot evict them. The previous solver is dropped before
@@ -141,8 +144,8 @@ impl<'t> GoalSolver<'t> {
         if report.stopped == Some(StopReason::Cancelled) { Err(LabelError::Cancelled) } else { Ok(report) }
     }
 
-    /// Returns the label and the solution of a report. A report without a solution means a bug, because `auto` always
-    /// finds a solution.
+    /// Returns the label and the solution of a report. The plan `auto` always finds a solution, so a report without a
+    /// solution means a bug, and the result is [`LabelError::NoSolution`].
     fn of_report(&self, report: &Report) -> Result<(Label, Path), LabelError> {
         let solution = report.solution.as_ref().ok_or(LabelError::NoSolution)?;
         let (lower_bound, length) = (report.lower_bound, solution.path.len() as u32);

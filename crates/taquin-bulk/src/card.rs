@@ -26,12 +26,12 @@ impl StoredJob {
 enum CardFiles<'n> {
     /// The parts of a job.
     Parts,
-    /// Parquet files. The value is the pattern for file names in the front matter.
+    /// Parquet files. The value is the pattern of the file names, for the front matter.
     Parquet(&'n str),
 }
 
-/// Returns the card of a data set in Parquet files. `files` is the pattern for file names in the front matter, such as
-/// `data-*.parquet`.
+/// Returns the card of a data set in Parquet files. `files` is the pattern of the file names, such as `data-*.parquet`.
+/// The front matter of the card has this pattern.
 pub fn data_set_card(spec: &JobSpec, totals: &Totals, files: &str) -> String {
     card(spec, totals, CardFiles::Parquet(files))
 }
@@ -74,7 +74,7 @@ fn head(spec: &JobSpec, files: CardFiles<'_>) -> String {
     )
 }
 
-/// Returns the counts of the labels, and the version of the solver.
+/// Returns the list with the counts of the rows and the version of the solver.
 fn counts(spec: &JobSpec, totals: &Totals, files: CardFiles<'_>) -> String {
     let Totals { boards, failed, invalid, unproven, lengths } = totals;
     let solved = boards - failed - invalid;

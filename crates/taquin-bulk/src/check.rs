@@ -1,4 +1,5 @@
-//! Checks a job: compares the parts with the manifest, and compares a sample of the labels with new searches.
+//! Checks the files of a job, compares the parts with the manifest, and compares a sample of the labels with new
+//! searches.
 
 use std::fmt;
 use std::ops::Range;
@@ -23,9 +24,9 @@ pub struct Check {
     pub missing: u64,
     /// Number of rows in the readable parts, including invalid rows.
     pub boards: u64,
-    /// Number of labels that were solved again.
+    /// Number of labels in the sample. Sampled rows without a label do not count.
     pub sampled: u64,
-    /// True if the manifest exists.
+    /// True if `end.json` has the state `completed`.
     pub is_complete: bool,
     /// The faults that the check found.
     pub findings: Vec<CheckFinding>,
@@ -34,12 +35,14 @@ pub struct Check {
 /// A fault of a job.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum CheckFinding {
-    /// A part, or a file of the input, is damaged or missing. The value is the reason.
+    /// A part is damaged, or a file of the input is damaged or missing. The value is the error message. A missing part
+    /// is not a finding, because [`Check::missing`] counts it.
     Unreadable(String),
     /// A part does not match the manifest, or the manifest does not list the part. The value is the number of the
     /// chunk, counted from 0.
     Digest(u64),
-    /// The counts in the manifest do not match the parts.
+    /// The counts of the rows in the manifest do not match the readable parts, or the manifest lists too few or too
+    /// many parts.
     Totals,
     /// A row of the sample contradicts the solver or the input, or the new search for the row failed.
     Label {
@@ -61,14 +64,16 @@ impl fmt::Display for CheckFinding {
     }
 }
 
-/// Checks all existing parts, and solves about `sample` boards again. The sample has every n-th row of the job.
-/// `offset` selects the first row of the sample.
+/// Checks the files of the input and all existing parts, and solves about `sample` boards again. The sample has every
+/// n-th row of the job. The index of the first row in the sample is `offset` modulo n. Rows without a label are not
+/// solved again. If a file of the input is damaged or missing, no board is solved.
 ///
 /// A cancelled search counts as a fault. So the caller must discard the result if the cancel flag of `resources` is
 /// set.
 ///
 /// # Errors
-/// [`JobError`] if the storage fails. A damaged or missing file is a finding, not an error.
+/// [`JobError`] if the storage fails, or if `end.json` is damaged. A damaged part is a finding, not an error. A damaged
+/// or missing file of the input is a finding too.
 pub fn check(job: &StoredJob, sample: u64, offset: u64, resources: &Resources<'_>) -> Result<Check, JobError> {
     let spec = job.spec();
     let manifest = job.manifest()?;
@@ -113,8 +118,9 @@ pub fn check(job: &StoredJob, sample: u64, offset: u64, resources: &Resources<'_
 }
 
 impl StoredJob {
-    /// Checks the parts of the chunks `parts`, and checks the files of the input that contain the boards of these
-    /// chunks. If `has_problems` is true, also checks the stored problems of invalid rows.
+    /// Checks the parts of the chunks with the numbers `parts`, and checks the files of the input that contain the
+    /// boards of these chunks. If `has_problems` is true, also checks the stored problems of the invalid rows in these
+    /// chunks.
     ///
     /// # Errors
     /// [`JobError`] if a file is damaged, missing or unreadable.
@@ -171,8 +177,11 @@ impl Check {
         Ok(())
     }
 
-    /// Reads a part, and compares the part with the manifest. Returns `None` if the part is missing or damaged. A
-    /// damaged part is added to the findings.
+    /// Reads a part, and compares the part with the manifest. Adds a finding if the part is damaged or differs from the
+    /// manifest. Returns `None` if the part is missing or damaged.
+    ///
+    /// # Errors
+    /// [`JobError`] if the storage fails.
     fn read(&mut self, job: &StoredJob, chunk: u64, manifest: Option<&Manifest>) -> Result<Option<Part>, JobError> {
         let (part, bytes) = match job.part(chunk) {
             Ok(Some(part)) => part,
@@ -193,7 +202,8 @@ fn agrees(manifest: &Manifest, job: &StoredJob, totals: &Totals) -> bool {
     manifest.totals == *totals && manifest.parts.len() as u64 == job.spec().chunks()
 }
 
-/// Solves a board again. Returns the fault of the stored label; `None` if the label has no fault.
+/// Solves a board again, and compares the result with the stored label. Returns a description of the first fault of the
+/// stored label; `None` if the label has no fault. A failed or cancelled search is a fault too.
 fn fault(
     job: &StoredJob,
     solver: &mut BatchSolver<'_>,

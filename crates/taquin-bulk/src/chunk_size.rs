@@ -1,4 +1,4 @@
-//! Selects the size of a chunk by the cost of a sample of boards.
+//! Selects the number of boards in a chunk. The number depends on the cost of the searches for a sample of boards.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -14,14 +14,15 @@ use crate::recipe::Recipe;
 const SAMPLE: u64 = 64;
 /// Target time of a chunk on one core. A killed process loses at most about this amount of work per core.
 const TARGET: Duration = Duration::from_secs(20);
-/// Minimum time of a chunk on one core. A file per chunk would cost too much for shorter chunks.
+/// Approximate minimum time of a chunk on one core. For shorter chunks, a file per chunk would cost too much.
 const LEAST: Duration = Duration::from_millis(500);
 /// Minimum number of chunks, so that all cores have work until the end of the job. A job has fewer chunks if more
 /// chunks would take less time than `LEAST` each.
 const CHUNKS: u64 = 64;
 /// Number of expansions after which no further board of the sample is searched. These expansions take about a second.
 const SAMPLED_EXPANSIONS: u64 = 25_000_000;
-/// Estimated time for a board, without the expansions of a search. For bounds, this time is the time per cell.
+/// Estimated time for a board, without the expansions of a search. For [`Want::Bounds`], the estimate for a board is
+/// this time multiplied by the number of cells.
 const BOARD: Duration = Duration::from_micros(1);
 /// Estimated time for an expansion.
 const EXPANSION: Duration = Duration::from_nanos(40);
@@ -29,15 +30,15 @@ const EXPANSION: Duration = Duration::from_nanos(40);
 /// Selects the number of boards in a chunk. The number is a power of two, and is at most [`MAX_ROWS`].
 ///
 /// The number follows from [`cost_of_board`], which counts expansions instead of measuring time. So processes that
-/// start the same job select the same number on any machine. For this, the processes must have the same tables, and no
-/// time limit may end a search of the sample.
+/// start the same job select the same number on any machine, under two conditions: the processes have the same tables
+/// and the same memory for a search, and no time limit ends a search of the sample.
 pub fn chunk_size(tables: &dyn TableSource, boards: &SampledBoards, want: Want, limits: LabelLimits) -> u32 {
     let cost = cost_of_board(tables, boards, want, limits, LabelControl::default());
     chunk_of_cost(cost, boards.count)
 }
 
 /// Selects the number of boards in a chunk. The number is a power of two, and is at most [`MAX_ROWS`]. `board` is the
-/// time for one board on one core, and `count` is the number of boards in the job.
+/// time for one board on one core, and `count` is the number of rows of the job.
 pub fn chunk_of_cost(board: Duration, count: u64) -> u32 {
     let within = |time: Duration| (time.as_nanos() / board.as_nanos().max(1)) as u64;
     let most = within(TARGET).min((count / CHUNKS).max(within(LEAST)));
@@ -60,8 +61,9 @@ impl SampledBoards {
         sampled
     }
 
-    /// Takes a sample of at most 64 of the `count` boards of a job with this goal. `board` returns the board with an
-    /// index, counted from 0. For an invalid row, `board` returns `None`.
+    /// Takes a sample of at most 64 of the `count` rows of a job with this goal. The parameter of `board` is the index
+    /// of a row, counted from 0. `board` returns the board of the row; `None` for an invalid row. The sample has no
+    /// invalid rows.
     ///
     /// # Errors
     /// The first error of `board`.
@@ -75,9 +77,10 @@ impl SampledBoards {
 
 /// Estimates the time for a board on one core.
 ///
-/// In general, the estimate follows from the number of expansions in the sample. There are two exceptions. Bounds take
-/// a time that depends only on the size of the board. On boards of more than 16 cells, a search takes the whole time
-/// limit, so the estimate equals the time limit.
+/// In general, the estimate follows from the mean number of expansions for a board of the sample. A failed or cancelled
+/// search counts as 0 expansions. There are two exceptions. Bounds take a time that depends only on the size of the
+/// board. For other labels on boards of more than 16 cells, the estimate is the time limit of a search, because most
+/// searches run until the limit.
 pub fn cost_of_board(
     tables: &dyn TableSource,
     boards: &SampledBoards,

@@ -40,8 +40,8 @@ impl Want {
         self != Self::Next || Plan::is_proven_by_auto(size)
     }
 
-    /// Returns true if labels of this kind use tables for boards of this size. Pattern tables take seconds to build.
-    /// [`Want::Bounds`] uses only distance tables, which exist only for small boards.
+    /// Returns true if labels of this kind may need tables for boards of this size. [`Want::Bounds`] uses only distance
+    /// tables, which exist for boards of at most 9 cells. For the other kinds, this function always returns true.
     pub fn uses_tables(self, size: Size) -> bool {
         self != Self::Bounds || DistanceTable::serves(size)
     }
@@ -78,7 +78,7 @@ impl Label {
 /// The reason why a board has no label.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum LabelError {
-    /// A cancel flag is set.
+    /// A cancel flag stopped the search.
     #[error("cancelled")]
     Cancelled,
     /// The solution is illegal, or shorter than a proven lower bound. The cause is a bug or damaged memory.
@@ -129,16 +129,18 @@ pub struct LabelLimits {
 }
 
 impl LabelLimits {
-    /// Default time limit of a search on a board of more than 16 cells. The search improves its solution until the
-    /// limit.
+    /// Default time limit of a search on a board of more than 16 cells. Until the limit, the search improves its
+    /// solution, unless the solution is proven optimal.
     pub const TIME_OF_LARGE_BOARDS: Duration = Duration::from_millis(100);
 
-    /// Creates limits that do not cap the requested time.
+    /// Creates limits that do not cap the requested time. `memory` is the maximum memory for the nodes of a search, in
+    /// bytes.
     pub fn of(requested: RequestedLimits, memory: u64) -> Self {
         Self { requested, most_time: Duration::MAX, memory }
     }
 
-    /// Returns the limits of a search with this plan. `nodes` is the number of nodes that fit into the memory.
+    /// Returns the limits of a search with this plan. `nodes` is the node limit that follows from the memory, which may
+    /// be less than the number of nodes that fit.
     pub(crate) fn of_search(&self, plan: &Plan, nodes: u64) -> Limits {
         let Self { requested, most_time, .. } = *self;
         let default = plan.uses_all_time().then_some(Self::TIME_OF_LARGE_BOARDS);
@@ -155,10 +157,10 @@ impl LabelLimits {
 pub struct LabelControl<'a> {
     /// Flags that cancel the labelling. The labelling stops once one of the flags is set.
     pub cancel: &'a [&'a AtomicBool],
-    /// Pauses the labelling while more important work waits, between boards and during searches. Also lets idle threads
-    /// help a search. `None` if the labelling never pauses and gets no help.
+    /// Pauses the labelling while more important work waits. Pauses occur between boards and during searches. Idle
+    /// threads may help a search. `None` if the labelling never pauses and gets no help.
     pub helpers: Option<&'a dyn Helpers>,
-    /// Receives each failed search; `None` if failures are ignored.
+    /// Receives each failed search of the function `label_rows`; `None` if failures are ignored.
     pub failures: Option<&'a dyn FailureObserver>,
 }
 

@@ -11,8 +11,8 @@ use crate::part::Row;
 pub enum LabelledRow<F> {
     /// A board and its label.
     Solved(Puzzle, Label),
-    /// A board whose search failed, and the error of the search. The failure was reported to
-    /// [`LabelControl::failures`].
+    /// A board whose search failed, and the error of the search. The observer in [`LabelControl::failures`], if any,
+    /// has received the error.
     Failed(Puzzle, LabelError),
     /// The error that the source yielded instead of a board.
     Faulty(F),

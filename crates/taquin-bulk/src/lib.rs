@@ -27,8 +27,8 @@
 //! labels. A job ([`StoredJob`]) stores labels in [`Files`], such as a directory. A *chunk* is a range of boards that
 //! is labelled as a whole. A *part* is the file with the labels of a chunk. A *shard* is every n-th chunk, for one of n
 //! processes. The bytes of a part depend only on the description of the job and the number of the chunk, unless a time
-//! limit ends a search or a search fails. Files are created once and never changed, so the existing files are the state
-//! of the job (docs/adr/0023).
+//! limit ends a search, or a search fails or is skipped. Files are created once and never changed, so the existing
+//! files are the state of the job (docs/adr/0023).
 //!
 //! Each module uses only the modules below it in this list:
 //!
@@ -59,7 +59,7 @@
 //! - `directory_lock`: locks on directories, against conflicting use by other processes
 //! - `job_id`: ids of jobs, and names of their folders
 //! - `folder`: `Files` in a folder of other `Files`
-//! - `file_system`: opens and compares regular files
+//! - `file_system`: opens and compares regular files, removes files and folders, and syncs folders
 //! - `files`: the trait `Files`, files that are created once
 //! - `sealed`: digests, and checksums at the end of text files
 //! - `ordered`: parallel map with the results in order

@@ -7,7 +7,7 @@ use taquin_solver::{Board, MoveSet, Size};
 use crate::label::{Label, Want};
 
 /// Returns true if a text has a character that a JSON string must escape: a control character, a quote or a backslash.
-/// The function tests sixteen bytes at a time, with vector instructions if the processor has them.
+/// The function tests sixteen bytes at a time, so that the compiler can use vector instructions.
 pub fn needs_escapes(text: &str) -> bool {
     let is_escaped = |byte: &u8| *byte < b' ' || *byte == b'"' || *byte == b'\\';
     let has_escaped = |bytes: &[u8; 16]| bytes.iter().fold(false, |found, byte| found | is_escaped(byte));
@@ -37,9 +37,9 @@ pub fn board_json(board: &Board, out: &mut Vec<u8>) {
     out.push(b']');
 }
 
-/// Appends the members of a label to `out`, without braces. All labels have the members `length` and `optimal`. For
-/// [`Want::Moves`], [`Want::Next`] and [`Want::Expanded`], a member with the name of the kind follows. For
-/// [`Want::Bounds`], and if the length is not proven optimal, the member `lower_bound` follows `optimal`.
+/// Appends the members of a label to `out`, without braces. The first members are `length` and `optimal`. For
+/// [`Want::Bounds`], and if the length is not proven optimal, the member `lower_bound` follows. For [`Want::Moves`],
+/// [`Want::Next`] and [`Want::Expanded`], the last member has the name of the kind.
 pub fn label_json(label: &Label, want: Want, out: &mut Vec<u8>) {
     let optimal = if label.is_optimal() { "true" } else { "false" };
     out.extend_from_slice(b"\"length\":");
@@ -72,12 +72,12 @@ pub fn label_json(label: &Label, want: Want, out: &mut Vec<u8>) {
 }
 
 /// The columns of a CSV file. The first columns are the cells of the board; the name of a column is the number of its
-/// cell, counted from 0. The columns of the label follow.
+/// cell, counted from 0. The columns of the label follow. The first of them is `cost`, the length of the solution.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CsvColumns {
     /// Shape of the boards.
     pub size: Size,
-    /// Kind of the labels. The column of the length has the name `cost`.
+    /// Kind of the labels.
     pub want: Want,
     /// True if the file has a column `lower_bound`, since some lengths may not be proven optimal.
     pub has_bound: bool,
