@@ -23,8 +23,8 @@ pub(crate) enum Task {
         boards: Box<Boards>,
         directory: PathBuf,
         shard: Shard,
-        /// Number of boards in a chunk. If `None`, the number is the number of an existing job, or is selected by the
-        /// cost of a board.
+        /// Number of boards in a chunk. If `None`, an existing job keeps its number, and a new job has a number that
+        /// follows from the cost of its boards.
         chunk: Option<u32>,
     },
     /// Check the job in a directory. The number is the number of boards to solve again.
@@ -35,7 +35,7 @@ pub(crate) enum Task {
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Labels {
     Boards(Box<Boards>),
-    /// The labels in the directory of a complete job.
+    /// The labels of the job in this directory. The job must be complete.
     Job(PathBuf),
 }
 
@@ -82,7 +82,7 @@ impl FlagReader<'_> {
         self.errors.push(format!("--{flag}: {reason}"));
     }
 
-    /// Returns the value. If there is an error instead, collects the error, and returns `None`.
+    /// Returns the value in `value`. If `value` is an error, collects the error, and returns `None`.
     fn checked<T>(&mut self, flag: &str, value: Result<T, String>) -> Option<T> {
         value.map_err(|reason| self.report(flag, reason)).ok()
     }
@@ -175,7 +175,7 @@ impl FlagReader<'_> {
         }
     }
 
-    /// Creates the task that writes the labels of a directory.
+    /// Creates the task that writes the labels of the job in a directory. Returns `None` if `format` is `None`.
     fn export(&mut self, directory: &str, format: Option<Format>) -> Option<Task> {
         self.without_effect(&["size", "strict", "input-format"], "the boards of a directory were read before: omit it");
         let of_labels = ["goal", "want", "board-time", "board-expanded"];
@@ -213,7 +213,7 @@ impl FlagReader<'_> {
         Some(Task::Store { boards: Box::new(boards?), directory: self.output.into(), shard, chunk })
     }
 
-    /// Reports flags that do not suit the output. `format` is `None` if the format is invalid.
+    /// Reports flags that do not suit the output. `format` is `None` if the format is invalid or unknown.
     fn check_output(&mut self, format: Option<Format>) {
         if format == Some(Format::Packed) {
             self.without_effect(&["resume"], "a directory always goes on where it ended: omit it");
@@ -237,7 +237,7 @@ impl FlagReader<'_> {
     }
 
     /// Returns the format. The format is the value of `--format`, or follows from the name of the output. Returns
-    /// `None` if the format is invalid or unknown.
+    /// `None` if the format is invalid or unknown, or if the name of the output is invalid.
     fn format(&mut self) -> Option<Format> {
         let format = self.value("format", self.flags.format.as_ref());
         self.checked("output", check_name(self.output))?;
@@ -298,7 +298,8 @@ impl FlagReader<'_> {
         Some(RowOptions { want, goal: self.goal(sides)?, sides, ..RowOptions::default() })
     }
 
-    /// Returns the goal. The default is `blank_last`. `sides` is the shape of a goal that is given as a flat list.
+    /// Returns the goal; `None` if the goal is invalid. The default is `blank_last`. `sides` is the shape of a goal
+    /// that is given as a flat list.
     fn goal(&mut self, sides: Sides) -> Option<RowGoal> {
         let details =
             |error: RowError| error.errors.into_iter().map(|error| error.detail).collect::<Vec<_>>().join("; ");
@@ -306,8 +307,8 @@ impl FlagReader<'_> {
         self.checked("goal", goal.unwrap_or(Ok(RowOptions::default().goal)))
     }
 
-    /// Returns the goal for boards of a size. If the size is invalid, `size` is `None`. In that case, this function
-    /// only checks the name of a goal, and returns `None`.
+    /// Returns the goal for boards of a size; `None` if the goal is invalid or has another size. `size` is `None` if
+    /// the size is missing or invalid. Without a size, this function checks a goal that is a name, and returns `None`.
     fn goal_on(&mut self, size: Option<Size>) -> Option<Board> {
         if let Some(size) = size {
             let goal = self.goal(sides_of(size))?.on(size);
@@ -345,7 +346,7 @@ fn check_name(output: &str) -> Result<(), String> {
     }
 }
 
-/// Returns the error of a `--want` that boards of this size do not support.
+/// Returns the error message for labels that boards of this size cannot have.
 pub(crate) fn unserved_want(size: Size) -> String {
     format!("--want: first moves are known on boards of up to 16 cells, not on {size}")
 }

@@ -38,8 +38,13 @@ impl CheckedFile {
         Ok(Self { path, name: None, writer, checksum: Hasher::default(), length: 0 })
     }
 
-    /// Resumes a file after the bytes of `extent`. These bytes must be unchanged. If a killed process has renamed the
-    /// file to the final name `name`, the file keeps this name until further bytes are written.
+    /// Resumes a file after the bytes of `extent`. These bytes must be unchanged. All later bytes are removed. If a
+    /// killed process has renamed the file to the final name `name`, the file keeps this name until further bytes are
+    /// written.
+    ///
+    /// # Errors
+    /// Errors of the file system. [`ErrorKind::InvalidData`] if the bytes of `extent` have changed, or if a renamed
+    /// file has further bytes.
     pub(crate) fn resume(path: PathBuf, name: &Path, extent: &Extent) -> io::Result<Self> {
         let name = (!path.exists() && name.exists()).then(|| name.to_owned());
         let mut file = open_regular(name.as_ref().unwrap_or(&path), OpenOptions::new().read(true).write(true))?;
@@ -84,7 +89,8 @@ impl CheckedFile {
         Ok(Extent { length: self.length, crc32: self.checksum.clone().finalize() })
     }
 
-    /// Renames a complete file to its final name. Does nothing if an earlier process has renamed the file already.
+    /// Renames a complete file to its final name. The file gets the permissions of a file that it replaces. Does
+    /// nothing if an earlier process has renamed the file already.
     ///
     /// # Errors
     /// Errors of the file system. [`ErrorKind::AlreadyExists`] if the renaming would replace a file that must be kept.

@@ -34,7 +34,7 @@ impl<'p> ProgressDisplay<'p> {
         Self { progress, begun: Instant::now() }
     }
 
-    /// Shows the progress. The display ends when the returned sender is dropped.
+    /// Shows the progress on a new thread of `scope`. The display ends when the returned sender is dropped.
     pub(crate) fn show<'scope>(&'p self, scope: &'scope Scope<'scope, 'p>) -> Sender<()> {
         const FRAME: Duration = Duration::from_millis(200);
         const LINE: Duration = Duration::from_secs(10);

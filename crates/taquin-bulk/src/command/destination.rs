@@ -24,7 +24,7 @@ pub(crate) enum Destination {
     Standard,
     /// A pipe or a device.
     Stream(PathBuf),
-    /// A regular file. The file may be missing.
+    /// A regular file, which may not exist yet.
     File(PathBuf),
     /// The directory of a data set.
     Directory(PathBuf),
@@ -56,7 +56,7 @@ impl Destination {
         }
     }
 
-    /// Returns the path, for messages.
+    /// Returns the path of the output. For the standard output, returns a name for messages.
     pub(crate) fn path(&self) -> &Path {
         match self {
             Self::Standard => Path::new("standard output"),

@@ -6,13 +6,14 @@ use std::path::PathBuf;
 use super::console::say;
 use crate::JobError;
 
-/// The way in which a batch ended.
+/// The ending of a batch that had no error. If some shards of a job are not complete, the endings consider only the
+/// rows that this run has processed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BatchEnding {
-    /// All processed rows have labels. After a check: the job is complete and has no faults.
+    /// All rows have labels. After a check: the job is complete and has no faults.
     Clean,
-    /// Some processed rows have no label, because a search failed or a row is invalid. After a check: the job has
-    /// faults or missing parts.
+    /// Some rows have no label, because a search failed or a row is invalid. After a check: the job is not complete or
+    /// has faults.
     RowsFailed,
     /// The batch was cancelled.
     Cancelled,
@@ -24,7 +25,7 @@ pub enum BatchError {
     /// Arguments are invalid. The values are the messages.
     #[error("{}", .0.join("\ntaquin: "))]
     Arguments(Vec<String>),
-    /// A job cannot continue.
+    /// An operation on a job failed, or a search returned a wrong solution.
     #[error(transparent)]
     Job(#[from] JobError),
     /// A file cannot be read or written.
@@ -45,7 +46,7 @@ pub enum BatchError {
         /// The error of the row.
         detail: String,
     },
-    /// The directory has a job with another size of a chunk than `--chunk`.
+    /// The directory has a job whose chunks have another number of boards than `--chunk`.
     #[error("{} has a job with chunks of {chunk} boards: omit --chunk", path.display())]
     OtherChunk {
         /// The directory.
@@ -53,7 +54,7 @@ pub enum BatchError {
         /// Number of boards in a chunk of the job.
         chunk: u32,
     },
-    /// The job is not complete.
+    /// The labels of a job cannot be written, because parts of the job are missing.
     #[error("{} lacks {missing} of {chunks} parts: run its job to the end first", path.display())]
     Incomplete {
         /// The directory.
@@ -66,8 +67,8 @@ pub enum BatchError {
     /// The output is in the store of a running service. The value is the path of the store.
     #[error("{} has the jobs of a running service: write to another place, or stop the service", .0.display())]
     StoreInUse(PathBuf),
-    /// The batch cannot start, because the signal handlers cannot be installed, or the system refuses a thread or
-    /// random numbers.
+    /// The batch cannot start, because the system refuses a resource, such as a signal handler, a thread or random
+    /// numbers.
     #[error("cannot start: {0}")]
     Start(io::Error),
 }
@@ -76,7 +77,8 @@ pub enum BatchError {
 const SIGPIPE: u8 = 13;
 
 impl BatchEnding {
-    /// Returns the exit code. `signal` is the number of the signal that cancelled the batch.
+    /// Returns the exit code. `signal` is the number of the signal that cancelled the batch. If the batch was not
+    /// cancelled, `signal` is ignored.
     pub(crate) fn exit_code(self, signal: u8) -> u8 {
         match self {
             Self::Clean => 0,

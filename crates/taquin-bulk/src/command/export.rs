@@ -47,8 +47,8 @@ pub(crate) struct IndexedRows<'s> {
 
 impl IndexedRows<'_> {
     /// Divides the rows with the indices `rows` into ranges, and makes the ranges on all threads. One thread makes all
-    /// rows of a range. `new` creates a value for each range. `take` adds each row of the range to the value. `sink`
-    /// receives the values in the order of the ranges.
+    /// rows of a range. `new` creates an accumulator for each range. `take` adds each row of the range to the
+    /// accumulator. `sink` receives the accumulators in the order of the ranges.
     ///
     /// # Errors
     /// [`BatchError`].
@@ -79,7 +79,8 @@ impl Session<'_> {
         want: Want,
         limits: RequestedLimits,
     ) -> IndexedRows<'s> {
-        /// Number of ranges in a chunk. Rows are written after each range, and so several times per second.
+        /// Number of ranges that together have as many rows as a chunk. A chunk takes at most about 20 seconds on a
+        /// core. Rows are written after each range, and so usually several times per second.
         const RANGES_OF_A_CHUNK: u32 = 64;
         self.load_tables(recipe.goal(), want);
         let label_limits = self.label_limits(limits);
@@ -128,8 +129,8 @@ impl Session<'_> {
 
     /// Returns the rows of a complete job.
     pub(crate) fn job_rows<'s>(&'s self, job: &'s StoredJob) -> IndexedRows<'s> {
-        /// Number of rows in a range. The rows of a range take a few megabytes. A part is decoded again for each range
-        /// of the part, at most about 16 times.
+        /// Number of rows in a range. The rows of a range take a few megabytes of memory. A part is decoded again for
+        /// each range that has rows of the part, at most about 16 times.
         const RANGE_ROWS: u64 = 1 << 16;
         let chunk = u64::from(job.spec().chunk);
         let make = move |rows: Range<u64>, take: &mut IndexedRowSink<'_>| {
@@ -152,7 +153,7 @@ impl Session<'_> {
         IndexedRows { spec: job.spec().clone(), range_rows: RANGE_ROWS, make: Box::new(make) }
     }
 
-    /// Writes rows as lines of text or as Parquet.
+    /// Writes rows to the output, as lines of text or as Parquet.
     ///
     /// # Errors
     /// See [`BatchError`].

@@ -9,7 +9,8 @@ use taquin_solver::Size;
 use super::values::{Format, Given, TextFormat, choice, duration, given, shard, size, whole_number};
 use crate::{MAX_ROWS, Recipe, Shard, Want};
 
-/// The flags. Invalid values are kept, so that the command reports all errors at once.
+/// The flags. If a value is invalid, the field has the error message instead, so that the command reports all errors at
+/// once.
 #[derive(Args, Clone, PartialEq, Eq, Debug)]
 pub struct BatchFlags {
     /// A file of boards, - for the standard input, or the directory of a job whose labels are written as text or
@@ -90,7 +91,7 @@ pub struct BatchFlags {
     #[arg(long, value_name = "i/n", value_parser = given(shard))]
     pub(crate) shard: Option<Given<Shard>>,
 
-    /// Boards of a chunk [default: as many as take about 20 seconds on a core] [range: 1 to 1048576]
+    /// Number of boards in a chunk [default: at most about 20 seconds of work on a core] [range: 1 to 1048576]
     #[arg(long, value_name = "N", value_parser = given(|text| whole_number(text, 1..=MAX_ROWS.into()).map(|chunk| chunk as u32)))]
     pub(crate) chunk: Option<Given<u32>>,
 

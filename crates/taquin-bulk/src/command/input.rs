@@ -32,7 +32,8 @@ pub(crate) struct OpenInput {
     source: ChunkReader,
     /// Chunks that were read ahead.
     peeked: VecDeque<LineChunk>,
-    /// Length of the input in bytes, without skipped lines; `None` if the input is not a regular file.
+    /// Length of the input in bytes, without the bytes of skipped lines; `None` if the input is not a regular file. The
+    /// length serves only for estimates.
     pub(crate) length: Option<u64>,
 }
 
@@ -45,24 +46,25 @@ struct ChunkReader {
 /// A chunk: consecutive complete lines of an input.
 pub(crate) struct LineChunk {
     start: InputPosition,
-    /// The bytes of the lines. An overlong last line is truncated.
+    /// The bytes of the lines. An overlong last line may be truncated.
     bytes: Vec<u8>,
     end: InputPosition,
 }
 
-/// Number of bytes in a chunk. The number adapts to the cost of the rows, so that a chunk takes some milliseconds.
+/// Target number of bytes in a chunk. The number adapts to the cost of the rows, so that a chunk usually takes 5 to 50
+/// milliseconds.
 #[derive(Debug)]
 pub(crate) struct ChunkBytes(AtomicUsize);
 
-/// Number of bytes that are kept of an overlong line. The number exceeds the limit by one, so that the row reader
-/// rejects the line.
+/// Number of bytes that the row reader receives of an overlong line. The number exceeds the limit `MAX_LINE` by one, so
+/// that the row reader rejects the line.
 const KEPT: usize = MAX_LINE + 1;
 
 /// Number of bytes after which the search for the first valid board ends.
 const MAX_PEEKED: usize = 1 << 20;
 
 impl RowInput {
-    /// Returns the path of the input, for messages.
+    /// Returns a name of the input for messages: the path of the file, or `standard input`.
     pub(crate) fn path(&self) -> PathBuf {
         self.file.clone().unwrap_or_else(|| "standard input".into())
     }
@@ -107,7 +109,7 @@ impl OpenInput {
     /// Reads ahead to the first valid row, and returns the goal of this row.
     ///
     /// # Errors
-    /// [`BatchError::File`]. An input without a valid row in the first lines is an error too.
+    /// [`BatchError::File`]. If the input, or about its first megabyte, has no valid row, this is an error too.
     pub(crate) fn first_goal(&mut self) -> Result<Board, BatchError> {
         let (mut at, mut length, mut line) = (0, 0, 0);
         let mut first_problem = None;
@@ -158,8 +160,8 @@ impl OpenInput {
         self.peeked.front().map_or(&self.source.position, |chunk| &chunk.start).clone()
     }
 
-    /// Returns the reader of the rows, and an iterator that reads the remaining lines in chunks. `size` has the number
-    /// of bytes of the next chunk. The number may change between chunks.
+    /// Returns the reader of the rows, and an iterator that reads the remaining lines in chunks. `size` has the target
+    /// number of bytes in the next chunk. This number may change between chunks.
     pub(crate) fn chunks(
         self,
         size: &ChunkBytes,
@@ -225,7 +227,7 @@ impl ChunkBytes {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Adapts the size of later chunks. `time` is the time that a chunk took.
+    /// Adapts the number of bytes in later chunks. `time` is the processing time of a chunk.
     pub(crate) fn note(&self, time: Duration) {
         const SHORT: Duration = Duration::from_millis(5);
         const LONG: Duration = Duration::from_millis(50);
@@ -244,9 +246,9 @@ impl ChunkReader {
         self.chunk(1)
     }
 
-    /// Reads complete lines: at most `most` bytes from the buffer, and then the rest of the last line. If the last line
-    /// has more than `MAX_LINE` + 1 bytes, the rest is truncated, but the line feed is kept. Returns `None` at the end
-    /// of the input.
+    /// Reads complete lines: first at most `most` bytes from the buffer, and then the remaining bytes of the last line.
+    /// Once the chunk has `MAX_LINE` + 1 bytes of the last line, further remaining bytes are dropped, except for the
+    /// line feed. Returns `None` at the end of the input.
     fn chunk(&mut self, most: usize) -> io::Result<Option<LineChunk>> {
         let Self { source, position } = self;
         let (start, available) = (position.clone(), source.fill_buf()?);

@@ -47,7 +47,7 @@ pub struct Session<'a> {
     resources: Resources<'a>,
     /// Strongest tier of tables that `load_tables` loads.
     tier: Tier,
-    /// Function that loads the tables for labels of a goal.
+    /// Function that loads the tables for labels of a kind, on boards with a goal.
     load_tables: &'a (dyn Fn(&Board, Want) + Sync),
     /// Version of the program, for the descriptions of jobs and files.
     version: &'static str,
@@ -84,6 +84,7 @@ pub fn errors_of(flags: &BatchFlags) -> Vec<String> {
 }
 
 /// Runs a batch through `execute`, and returns the exit code. Messages and progress are written to the standard error.
+/// If the flags are invalid or the output is rejected, prints the errors, and does not call `execute`.
 ///
 /// `execute` must call [`Batch::run`], and must return the ending of the batch and a number. The number is the number
 /// of the signal that cancelled the batch, or 0 if there was no signal.
@@ -121,15 +122,16 @@ impl Batch {
     /// Runs the batch until the batch ends or the session is cancelled.
     ///
     /// # Errors
-    /// See [`BatchError`]. Work that was finished before the error is kept.
+    /// See [`BatchError`]. After an error, the finished parts of a job, the finished files of a data set, and the rows
+    /// of a text file are kept. The rows of an unfinished Parquet file are lost.
     pub fn run(self, session: &Session<'_>) -> Result<BatchEnding, BatchError> {
         session.run(self.task)
     }
 }
 
 impl<'a> Session<'a> {
-    /// Creates a session. `load_tables` loads the tables for labels of a goal. `tier` is the strongest tier that
-    /// `load_tables` loads. `version` is the version of the program.
+    /// Creates a session. `load_tables` loads the tables for labels of a kind, on boards with a goal. `tier` is the
+    /// strongest tier that `load_tables` loads. `version` is the version of the program.
     pub fn new(
         resources: Resources<'a>,
         tier: Tier,
@@ -221,18 +223,18 @@ impl<'a> Session<'a> {
     }
 }
 
-/// The way in which an interrupted task is resumed.
+/// The command that resumes an interrupted task.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Resumption {
-    /// By the same command.
+    /// The same command.
     SameCommand,
-    /// By the same command with the additional flag `--resume`.
+    /// The same command with the additional flag `--resume`.
     WithResume,
 }
 
 impl Task {
     /// Locks the stores that contain the output, so that no service can open these stores. Returns `None` if the task
-    /// writes no files.
+    /// writes no regular files.
     ///
     /// # Errors
     /// The path of a store, if a running service uses the store.

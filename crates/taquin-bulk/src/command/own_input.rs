@@ -71,7 +71,7 @@ fn is_below(path: &Path, folder: &Path) -> bool {
     canonical(path).starts_with(canonical(folder))
 }
 
-/// Returns true if an open file is a file of a job.
+/// Returns true if an open file is a file of a job. `open` has the metadata of the open file.
 fn is_file_of(job: &Path, open: &Option<Metadata>) -> bool {
     let folders = ["", "parts", "input"].iter().filter_map(|folder| fs::read_dir(job.join(folder)).ok());
     folders.flatten().flatten().any(|entry| are_one_file(open.clone(), fs::metadata(entry.path()).ok()))

@@ -27,8 +27,8 @@ use super::unfinished::FILE_EXISTS;
 const CARD: &str = "README.md";
 
 impl Session<'_> {
-    /// Labels the rows of an input, and writes the rows to one file. The rows cannot become a data set of several
-    /// files, because the number of rows is unknown before the end of the input.
+    /// Labels the rows of an input, and writes the rows to one file or to a stream. The rows cannot become a data set
+    /// of several files, because the number of rows is unknown before the end of the input.
     ///
     /// # Errors
     /// See [`BatchError`].
@@ -79,7 +79,7 @@ impl Session<'_> {
         })
     }
 
-    /// Writes the rows of a recipe or of a job. The output is one file or a data set.
+    /// Writes the rows of a recipe or of a job. The output is one file, a stream or a data set.
     ///
     /// # Errors
     /// See [`BatchError`].
@@ -93,9 +93,9 @@ impl Session<'_> {
         })
     }
 
-    /// Calls `write` with the writer of the output, which is a stream or a new file. A new file is written under a
-    /// temporary name, and is renamed when it is complete. An existing file is replaced only if the file is empty or
-    /// may be overwritten.
+    /// Calls `write` with the path and a writer of the output. The output is a stream or a new file. A new file has a
+    /// temporary name, and receives its final name when the file is complete. After an error or a cancellation, the new
+    /// file is removed. An existing file is replaced only if the existing file is empty or may be overwritten.
     fn write_to(
         &self,
         output: &Output,

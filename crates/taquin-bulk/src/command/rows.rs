@@ -92,8 +92,8 @@ impl Session<'_> {
         Ok(end)
     }
 
-    /// Stores the rows of an input in the directory of a job. If the directory has rows already, these rows must be the
-    /// same as the rows of the input. Returns `None` if the batch is cancelled.
+    /// Stores the rows of an input in the directory of a job, and returns the record of the input. If the directory has
+    /// rows already, these rows must be the same as the rows of the input. Returns `None` if the batch is cancelled.
     ///
     /// # Errors
     /// See [`BatchError`].
@@ -163,9 +163,10 @@ impl<'s> Labeller<'s> {
 
     /// Labels all rows of an input on all threads.
     ///
-    /// `new` creates a value for each chunk of lines. `take` adds each row of the chunk to the value. `take` receives
-    /// the number of the line, counted from 1, and the id. `sink` receives the values in the order of the chunks. With
-    /// each value, `sink` receives the position in the input after the rows of the value.
+    /// `new` creates an accumulator for each chunk of lines. `take` adds each row of the chunk to the accumulator.
+    /// `take` receives the number of the line, counted from 1, the id of the row, and the outcome. `sink` receives the
+    /// accumulators in the order of the chunks. With each accumulator, `sink` receives the position in the input after
+    /// the rows in the accumulator.
     ///
     /// # Errors
     /// [`BatchError::File`]; [`BatchError::Job`] after a wrong solution; [`BatchError::FaultyRow`] if a row is faulty
@@ -189,8 +190,8 @@ impl<'s> Labeller<'s> {
         })
     }
 
-    /// Labels the rows of a chunk, and passes each row to `take`. Returns the faulty row that ends a strict input;
-    /// `None` if all rows were passed.
+    /// Labels the rows of a chunk, and passes each row to `take`. If the input is strict, stops at the first faulty
+    /// row, and returns this row. Returns `None` if `take` has received all rows.
     fn label_chunk(
         &self,
         chunk: &LineChunk,

@@ -58,7 +58,8 @@ impl Session<'_> {
         Ok(self.end())
     }
 
-    /// Opens the job in a directory. Creates the job if the directory has no job.
+    /// Opens the job in a directory. Creates the job if the directory has no job. `chunk` is the value of `--chunk`;
+    /// `None` if the flag is absent.
     fn job(
         &self,
         boards: JobBoards,

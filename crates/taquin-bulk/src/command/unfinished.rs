@@ -32,7 +32,7 @@ pub(crate) struct Unfinished {
     rows: CheckedFile,
     problems: CheckedFile,
     position: Position,
-    /// CRC-32 of the lines of the input that the interrupted run has read.
+    /// CRC-32 of the lines of the input before the position of the interrupted run. Zero for a new run.
     read: u32,
     begun: Instant,
     /// Time at which the state was last stored, and the number of rows in this state.
@@ -52,7 +52,8 @@ pub(crate) struct Lines {
     pub(crate) failed: u64,
 }
 
-/// The identity of a run: the version of the program, and the values, by name, of all flags on which the rows depend.
+/// The identity of a run: the version of the program, the tier of the tables, and the values, by name, of all flags on
+/// which the rows depend.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct RunIdentity(pub(crate) Map<String, Value>);
@@ -103,8 +104,8 @@ const SAVED_PART: u32 = 8;
 const SAVE_PERIODS: [Duration; 2] = [Duration::from_millis(25), Duration::from_secs(1)];
 
 impl RunIdentity {
-    /// Describes the first flag whose values differ between two runs, with both values. Returns `None` if the runs are
-    /// equal.
+    /// Describes the first name whose values differ between two runs, with both values. Returns `None` if the
+    /// identities are equal.
     fn difference(&self, other: &Self) -> Option<String> {
         let value = |run: &Self, name: &str| run.0.get(name).map_or("not given".to_owned(), Value::to_string);
         let mut names = self.0.keys().chain(other.0.keys());
@@ -250,7 +251,7 @@ impl Unfinished {
         Self { path, problems_path, folder, run, rows, problems, position, read, begun, saved, is_broken, overwrites }
     }
 
-    /// Returns the position after the written rows. The rows of an interrupted run count.
+    /// Returns the position after the written rows. The written rows include the rows of a resumed run.
     pub(crate) fn position(&self) -> &Position {
         &self.position
     }
@@ -270,7 +271,7 @@ impl Unfinished {
         Err(file_error(self.folder.path(), io::Error::new(ErrorKind::InvalidData, reason)))
     }
 
-    /// Returns true if no byte has been written.
+    /// Returns true if the file of labels has no bytes, neither of this run nor of a resumed run.
     pub(crate) fn is_empty(&self) -> bool {
         self.rows.length == 0
     }
@@ -323,7 +324,8 @@ impl Unfinished {
     }
 
     /// Ends an incomplete run, and keeps the rows, so that a later run can resume them. Returns the path of the folder
-    /// and the number of rows. If there are no rows, removes the folder and returns `None`.
+    /// and the number of kept rows. If no rows are kept, removes the folder and returns `None`. After an error of a
+    /// write, only the rows of the last stored state are kept.
     ///
     /// # Errors
     /// [`BatchError::File`].

@@ -29,7 +29,8 @@ pub(crate) fn folder_of(file: &Path) -> PathBuf {
 /// Returns true if a folder has an interrupted run: one of the files of a run has content.
 ///
 /// # Errors
-/// Errors of the file system. [`ErrorKind::InvalidData`] if the folder has files that no run writes.
+/// Errors of the file system. [`ErrorKind::InvalidData`] if the path is not a folder, or if the folder has files that
+/// no run writes.
 pub(crate) fn is_interrupted(folder: &Path) -> io::Result<bool> {
     let Some(data) = if_found(fs::symlink_metadata(folder))? else { return Ok(false) };
     let invalid = |reason: String| io::Error::new(ErrorKind::InvalidData, reason);
@@ -46,7 +47,7 @@ pub(crate) fn is_interrupted(folder: &Path) -> io::Result<bool> {
     Ok(FILES.iter().any(|name| has_bytes(&folder.join(name))))
 }
 
-/// Returns true if a run writes files with this name.
+/// Returns true if an entry is not a folder and has the name of a file that a run writes.
 fn is_of_run(entry: &DirEntry) -> io::Result<bool> {
     let is_name_of_run =
         |name: &str| name == DIRECTORY_LOCK || FILES.contains(&name) || name.starts_with(STATE) && is_temporary(name);
@@ -92,7 +93,7 @@ impl UnfinishedFolder {
         FILES.iter().try_for_each(|name| if_found(fs::remove_file(self.join(name))).map(drop))
     }
 
-    /// Removes the files of a run. Also removes the folder, unless the folder has other files.
+    /// Removes the files of a run and the lock file. Also removes the folder, unless the folder has other files.
     pub(crate) fn remove(&self) -> io::Result<()> {
         self.clear()?;
         if_found(fs::remove_file(self.join(DIRECTORY_LOCK)))?;

@@ -76,7 +76,8 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
 /// Parses a duration within bounds. `most` is the upper bound as text, such as `24h`.
 ///
 /// # Errors
-/// The end of a sentence. The caller puts the quoted text before the end.
+/// A message without its subject, such as `is not between 1ms and 24h`. The caller puts the quoted text before the
+/// message.
 pub fn parse_duration(text: &str, bounds: RangeInclusive<Duration>, most: &str) -> Result<Duration, String> {
     let parse = |text: &str| humantime::parse_duration(text.trim());
     let is_valid = |text: &str| parse(text).is_ok_and(|duration| bounds.contains(&duration));
@@ -91,7 +92,7 @@ pub fn parse_duration(text: &str, bounds: RangeInclusive<Duration>, most: &str) 
 }
 
 /// Lists the valid durations or other values that a number without a unit may mean, such as `5ms, 5s or 5m`. Returns
-/// `None` if there are no such values.
+/// `None` if there are no such values, or if the text is not a whole number.
 pub fn with_unit(text: &str, units: &[&str], is_valid: impl Fn(&str) -> bool) -> Option<String> {
     let text = text.trim();
     let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
