@@ -1,4 +1,4 @@
-//! A directory as storage of jobs. The directory implements the trait `Files`.
+//! A directory as storage of jobs. The type `Directory` implements the trait `Files`.
 
 use std::fs::{self, DirBuilder, DirEntry, File, OpenOptions, TryLockError};
 use std::io::{self, BufRead, BufReader, ErrorKind, Read};
@@ -16,7 +16,7 @@ use crate::new_file::{NewFile, is_temporary, remove_if_left};
 ///
 /// A new file is written under a temporary name, synced, and linked to its final name. The link never replaces an
 /// existing file. Then the directory is synced. So a file is complete as soon as its final name exists, even if the
-/// process is killed. Any number of processes may use the same directory.
+/// process is killed. Any number of processes may use the same directory at the same time.
 #[derive(Clone, Debug)]
 pub struct Directory {
     path: PathBuf,
@@ -38,8 +38,9 @@ impl Directory {
         Ok(Self::at(path))
     }
 
-    /// Opens a directory. Creates missing directories of the path. Only the user of this process can read new files.
-    /// Existing files keep their permissions.
+    /// Opens a directory for private files. Creates missing directories of the path. Only the user of this process can
+    /// read new files and new folders in the directory, and the directory itself if this function creates it. Existing
+    /// files and directories keep their permissions.
     ///
     /// # Errors
     /// Errors of the file system.
@@ -62,7 +63,7 @@ impl Directory {
     /// Locks the directory. The lock is released when the returned value and all its clones are dropped.
     ///
     /// # Errors
-    /// [`TryLockError::WouldBlock`] if another process has a conflicting lock; otherwise errors of the file system.
+    /// Errors of [`DirectoryLock::take`].
     pub fn lock(self, usage: DirectoryUse) -> Result<Self, TryLockError> {
         let lock = DirectoryLock::take(&self.path, usage)?;
         Ok(Self { lock: Some(Arc::new(lock)), ..self })
@@ -78,7 +79,8 @@ impl Directory {
         &self.path
     }
 
-    /// Creates a temporary file for the final name `name`. The caller writes the file, and then links or renames it.
+    /// Creates a temporary file for the final name `name`. The caller writes the file, and then calls
+    /// [`NewFile::create`] or [`NewFile::replace`].
     ///
     /// # Errors
     /// Errors of the file system.

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::file_system::{is_same_file, open_regular};
 
-/// The way in which a process uses a directory.
+/// Whether other processes may use a directory at the same time as this process.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DirectoryUse {
     /// No other process may use the directory at the same time.
@@ -19,7 +19,7 @@ pub enum DirectoryUse {
 
 /// Locks on a directory, and on the file `lock` in the directory. Dropping the value releases both locks.
 ///
-/// Both locks are necessary. If somebody removes the file `lock`, the lock on the directory remains. On a network file
+/// Both locks are necessary. If the file `lock` is removed, the lock on the directory remains. On a network file
 /// system, other machines see only the lock on the file.
 #[derive(Debug)]
 pub struct DirectoryLock {
@@ -52,8 +52,8 @@ impl DirectoryLock {
     /// Locks an existing directory.
     ///
     /// # Errors
-    /// [`TryLockError::WouldBlock`] if another process has a conflicting lock, or if a command writes into the
-    /// directory; otherwise errors of the file system.
+    /// [`TryLockError::WouldBlock`] if another process has a conflicting lock, or if the directory is a store into
+    /// which a command writes; otherwise errors of the file system.
     pub fn take(path: &Path, usage: DirectoryUse) -> Result<Self, TryLockError> {
         let directory = File::open(path).map_err(TryLockError::Error)?;
         if is_locked(lock(&directory, usage)) {
@@ -98,8 +98,8 @@ impl OutputLock {
     /// Locks the stores that contain the directory `path`. If no store contains the directory, the value holds no lock.
     /// The directory may be missing.
     ///
-    /// A store is a directory with the folders `data` and `jobs`. The store contains itself, and everything in these
-    /// two folders. The store does not contain other folders in the same directory.
+    /// A store is a directory with the folders `data` and `jobs`. A store contains its own directory, and everything in
+    /// these two folders. Other folders in the directory do not belong to the store.
     ///
     /// # Errors
     /// The path of a store, if a running service uses the store.

@@ -1,4 +1,5 @@
-//! Opens and compares regular files. The functions are safe in folders with arbitrary content.
+//! Opens and compares regular files, removes files and folders, and syncs folders. The functions are safe in folders
+//! with arbitrary content, such as pipes, devices and links.
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind};
@@ -35,7 +36,7 @@ pub fn is_same_file(one: &Metadata, other: &Metadata) -> bool {
     (one.dev(), one.ino()) == (other.dev(), other.ino())
 }
 
-/// Removes a file, or a folder with its content. Returns false if the path has neither.
+/// Removes a file, or a folder with its content. Returns false if nothing exists at the path. Does not follow links.
 pub(crate) fn remove_any(path: &Path) -> io::Result<bool> {
     let removed = match fs::symlink_metadata(path) {
         Ok(data) if data.is_dir() => fs::remove_dir_all(path),

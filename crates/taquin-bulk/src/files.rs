@@ -13,15 +13,16 @@ pub trait Files: fmt::Debug + Send + Sync {
     /// Returns the path or the URL of a file, for messages. The empty name stands for the whole storage.
     fn path_of(&self, name: &str) -> PathBuf;
 
-    /// Creates the folder `name`, and creates parent folders that are missing. The folder of a file must exist before
-    /// the file is created.
+    /// Creates the folder `name`, and creates parent folders that are missing. Does nothing if the folder exists. The
+    /// folder of a file must exist before the file is created.
     ///
     /// # Errors
     /// Errors of the storage.
     fn create_folder(&self, name: &str) -> io::Result<()>;
 
-    /// Creates a file with the content that `write` writes. Does nothing if a file with this name exists. In both
-    /// cases, the file is durable when this function returns.
+    /// Creates a file with the content that `write` writes. An existing file with this name stays unchanged; some
+    /// storage calls `write` nevertheless. If there is no error, the new or existing file is durable when this function
+    /// returns.
     ///
     /// # Errors
     /// Errors of the storage and of `write`. After an error, the name has no file, the previous file, or the complete

@@ -18,7 +18,7 @@ pub struct InputRecord {
     goal: Board,
     count: u64,
     digest: [u8; 32],
-    /// SHA-256 of the list of digests of the input's files.
+    /// SHA-256 of `SHA256SUMS`, the list of the digests of all other files of the input.
     sums: [u8; 32],
     /// Index of a row, from 0. The problems of all invalid rows before this index are stored.
     problems_before: u64,
@@ -39,7 +39,7 @@ pub enum InputPartError {
     Length,
     /// A checksum differs.
     Checksum,
-    /// The part belongs to another input.
+    /// The part belongs to another input, or to another position in the input.
     OtherInput,
 }
 
@@ -58,7 +58,8 @@ impl std::error::Error for InputPartError {}
 
 impl InputRecord {
     /// Creates the record of an input. `goal` is the goal of all boards, and `count` is the number of rows. `digest` is
-    /// the SHA-256 of the packed boards. `sums` is the SHA-256 of the list of digests of the input's files.
+    /// the SHA-256 of the packed boards. `sums` is the SHA-256 of `SHA256SUMS`, the list of the digests of all other
+    /// files of the input.
     pub(crate) fn new(goal: Board, count: u64, digest: [u8; 32], sums: [u8; 32]) -> Self {
         Self { goal, count, digest, sums, problems_before: count }
     }
@@ -75,7 +76,7 @@ impl InputRecord {
         self.problems_before
     }
 
-    /// Returns true if another input has the same rows and the same goal.
+    /// Returns true if both inputs have the same rows and the same goal. This function compares digests.
     pub(crate) fn has_same_rows(&self, other: &Self) -> bool {
         (self.goal, self.count, self.digest) == (other.goal, other.count, other.digest)
     }
@@ -95,7 +96,7 @@ impl InputRecord {
         &self.digest
     }
 
-    /// SHA-256 of the list of digests of the input's files.
+    /// SHA-256 of `SHA256SUMS`, the list of the digests of all other files of the input.
     pub fn sums(&self) -> &[u8; 32] {
         &self.sums
     }
@@ -108,7 +109,7 @@ impl InputRecord {
         self.count.div_ceil(INPUT_PART_ROWS) + self.count.div_ceil(PROBLEMS_PART_ROWS)
     }
 
-    /// Creates a reader of rows.
+    /// Creates a reader of rows. Reads the list of digests.
     ///
     /// # Errors
     /// Errors of the files. [`ErrorKind::InvalidData`] if the list of digests is damaged. [`ErrorKind::NotFound`] if
@@ -214,7 +215,7 @@ impl InputWriter {
     /// Creates a writer for boards with this goal.
     ///
     /// # Errors
-    /// Errors of the file system.
+    /// Errors of the storage.
     pub fn new(files: Arc<dyn Files>, goal: Board) -> io::Result<Self> {
         files.create_folder(FOLDER)?;
         let codec = BoardCodec::new(goal);
@@ -229,7 +230,11 @@ impl InputWriter {
     /// Appends a row: a puzzle with the writer's goal, or `None` for an invalid row.
     ///
     /// # Errors
-    /// Errors of the file system, and [`InputPartError::OtherInput`] as [`ErrorKind::InvalidData`].
+    /// Errors of the storage. [`InputPartError::OtherInput`] as [`ErrorKind::InvalidData`] if a part exists with other
+    /// bytes.
+    ///
+    /// # Panics
+    /// If the board of the puzzle has another shape than the goal of the writer.
     pub fn push(&mut self, row: Option<&Puzzle>) -> io::Result<()> {
         match row {
             Some(puzzle) => self.codec.write(puzzle.start(), &mut self.part),
@@ -239,8 +244,8 @@ impl InputWriter {
         if self.count.is_multiple_of(INPUT_PART_ROWS) { self.put() } else { Ok(()) }
     }
 
-    /// Stores the last part, the last file of `problems`, and finally the list of digests of all files. Returns the
-    /// record of the input.
+    /// Stores the last part, the last file of `problems`, and finally the list of the digests of all these files and of
+    /// the earlier files. Returns the record of the input.
     ///
     /// # Errors
     /// Errors of [`push`](Self::push).

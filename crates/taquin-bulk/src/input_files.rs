@@ -29,8 +29,8 @@ impl InputSums {
     /// Reads the list of digests of at most `most` files. Checks that the SHA-256 of the list is `digest`.
     ///
     /// # Errors
-    /// Errors of the storage; [`io::ErrorKind::InvalidData`] if the list has another digest;
-    /// [`io::ErrorKind::NotFound`] if the list is missing. The message of an error names the file of the list.
+    /// Errors of the storage; [`io::ErrorKind::InvalidData`] if the list has another digest, is too long, or cannot be
+    /// parsed; [`io::ErrorKind::NotFound`] if the list is missing. The message of an error names the file of the list.
     pub(crate) fn read(files: &dyn Files, most: u64, digest: &[u8; 32]) -> io::Result<Self> {
         let text = files.get_within(&name_of(SUMS), LINE * most).map_err(|error| of_file(SUMS, &error))?;
         let text = text.ok_or_else(|| missing(SUMS))?;
@@ -72,7 +72,8 @@ impl InputSums {
     }
 
     /// Stores a file of the input like [`put`](Self::put). If `spec.json` is missing, an existing file with other bytes
-    /// belongs to an interrupted command, and is replaced.
+    /// belongs to an interrupted command, and is replaced. If `spec.json` exists, such a file stays unchanged, and the
+    /// result is false.
     ///
     /// # Errors
     /// Errors of the storage.
@@ -87,8 +88,8 @@ impl InputSums {
         self.put(files, file, bytes)
     }
 
-    /// Stores the list, and returns the SHA-256 of the list. If `spec.json` exists, an existing list with other content
-    /// stays unchanged.
+    /// Stores the list, and returns the SHA-256 of the list. If `spec.json` exists, a stored list with other content
+    /// stays unchanged, but the result is the SHA-256 of this list.
     ///
     /// # Errors
     /// Errors of the storage.

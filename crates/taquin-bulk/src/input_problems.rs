@@ -29,7 +29,7 @@ pub struct InputProblemsWriter {
 }
 
 impl InputProblemsWriter {
-    /// Creates a writer without a limit. The writer stores a file only if there are problems.
+    /// Creates a writer without a limit of the stored bytes. The writer stores a file only if there are problems.
     pub fn new(files: Arc<dyn Files>) -> Self {
         Self { files, part: 0, lines: Vec::new(), left: u64::MAX, first_omitted: None, sums: InputSums::default() }
     }
@@ -40,8 +40,9 @@ impl InputProblemsWriter {
         Self { left: bytes, ..self }
     }
 
-    /// Appends the problem of a row. `line` is a line of JSON that begins with the member `index`, the number of the
-    /// row. The rows must be in ascending order.
+    /// Appends the problem of a row. `row` is the index of the row, counted from 0. `line` is a line of JSON with a
+    /// line feed at the end. The first member of the JSON object is `index`, which must equal `row`. The rows of
+    /// successive calls must be in ascending order.
     ///
     /// # Errors
     /// Errors of the files.
@@ -62,7 +63,7 @@ impl InputProblemsWriter {
     }
 
     /// Stores the last part. Returns the index of the first row whose problem exceeded the limit, and the digests of
-    /// the files. If no problem exceeded the limit, the index is [`u64::MAX`].
+    /// all stored parts. If no problem exceeded the limit, the index is [`u64::MAX`].
     ///
     /// # Errors
     /// Errors of the files.
@@ -85,14 +86,15 @@ impl InputProblemsWriter {
     }
 }
 
-/// Record of an input's stored problems, as a part of the job's description.
+/// The facts that a reader of the stored problems of an input needs. These facts follow from the description of the
+/// job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct StoredProblems {
     /// Index of a row, from 0. The problems of all invalid rows before this index are stored.
     pub(crate) before: u64,
-    /// Maximum number of files of the input.
+    /// Maximum number of files in this list.
     pub(crate) most_files: u64,
-    /// SHA-256 of the list of digests of the input's files.
+    /// SHA-256 of `SHA256SUMS`, the list of the digests of all other files of the input.
     pub(crate) sums: [u8; 32],
 }
 
@@ -163,7 +165,8 @@ impl InputProblems {
 }
 
 impl InputProblems {
-    /// Checks a part, and opens the part for reading. A part that is missing in the list of digests is empty.
+    /// Checks a part, and opens the part for reading. If the list of digests does not have the part, the part has no
+    /// problems, and the reader is empty.
     fn open(&self, files: &dyn Files, part: &str) -> io::Result<Box<dyn BufRead + Send>> {
         let Some(digest) = self.sums.as_ref().and_then(|sums| sums.of(part)) else { return Ok(Box::new(io::empty())) };
         let missing = || io::Error::new(io::ErrorKind::NotFound, "the file is missing");

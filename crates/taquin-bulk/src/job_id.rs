@@ -21,7 +21,7 @@ impl FolderName {
     /// Name of the folder that contains the folders of all jobs in a store.
     pub const PARENT: &str = "data";
 
-    /// Returns the files in the folder with this name in a store.
+    /// Returns a view of the files in this folder of a store.
     pub fn in_store(self, store: &Arc<dyn Files>) -> Folder {
         Folder::new(store, format!("{}/{self}", Self::PARENT))
     }

@@ -12,7 +12,7 @@ use crate::part::Row;
 use crate::sealed::{SealWriter, check_seal, hex, read_sealed, seal, sha256_hex};
 use crate::stored_job::{END, JobError, StoredJob};
 
-/// The content of `end.json` of a complete job.
+/// The content of the file `end.json` of a complete job.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Manifest {
     /// State of the job, always `completed`.
@@ -48,7 +48,7 @@ pub enum EndState {
     Failed,
 }
 
-/// The members of `end.json`, without the parts.
+/// The members of `end.json` except `parts`.
 #[derive(Serialize, Deserialize)]
 struct EndJson {
     state: EndState,
@@ -94,7 +94,7 @@ pub struct Totals {
     pub invalid: u64,
     /// Number of solved boards whose solution is not proven optimal.
     pub unproven: u64,
-    /// Number of solved boards for each length of the solution, in moves.
+    /// Number of solved boards, by the length of the solution in moves.
     pub lengths: BTreeMap<u32, u64>,
 }
 
@@ -169,8 +169,9 @@ impl StoredJob {
         Ok(end.map(|(EndJson { state, reason, totals, .. }, _)| JobEnd { state, reason, totals }))
     }
 
-    /// Reads `end.json`. Checks the checksum, and checks that the file belongs to this job. Returns the members without
-    /// the parts, and the bytes of the file. Returns `None` if the file is missing.
+    /// Reads `end.json`. Checks the checksum, and checks that the file belongs to this job. Returns all members except
+    /// `parts`. Also returns the bytes of the file, from which the caller can parse `parts`. Returns `None` if the file
+    /// is missing.
     fn read_end(&self) -> Result<Option<(EndJson, Vec<u8>)>, JobError> {
         /// Maximum bytes of `end.json` without the entries of the parts.
         const COUNTS: u64 = 4 << 20;
@@ -232,8 +233,8 @@ impl StoredJob {
         self.created_at(END)
     }
 
-    /// Ends an incomplete job: creates `end.json` with this state and this reason, without totals. Does nothing if the
-    /// job has ended.
+    /// Ends an incomplete job: creates `end.json` with this state and this reason, but without counts of the rows. Does
+    /// nothing if the job has ended.
     ///
     /// # Errors
     /// [`JobError::File`].
@@ -242,7 +243,7 @@ impl StoredJob {
     }
 
     /// Completes the job if all parts exist: reads all parts, and creates `end.json`. An existing `end.json` stays
-    /// unchanged. Returns false if a part is missing.
+    /// unchanged, even if the job was cancelled or failed. Returns true if all parts exist; false if a part is missing.
     ///
     /// # Errors
     /// [`JobError`]. A damaged part is an error too.
@@ -250,8 +251,8 @@ impl StoredJob {
         self.complete_while(|| true)
     }
 
-    /// Completes the job like [`complete`](Self::complete), and calls `goes_on` before each part is read. Returns false
-    /// once `goes_on` returns false, or if a part is missing.
+    /// Completes the job like [`complete`](Self::complete), and calls `goes_on` before each part is read. Once
+    /// `goes_on` returns false, stops without creating `end.json`, and returns false.
     ///
     /// # Errors
     /// [`JobError`]. A damaged part is an error too.

@@ -22,9 +22,9 @@ pub struct NewFile {
 /// Suffix of a temporary name. The final name, a period and random digits precede the suffix.
 const TEMPORARY: &str = ".tmp";
 const DIGITS: usize = 16;
-/// Permissions of a file that other users may read, unless the umask denies reading.
+/// Permissions of a file that all users may read and write, except for the permissions that the umask removes.
 const OPEN: u32 = 0o666;
-/// Permissions of a file that only the owner may read.
+/// Permissions of a file that only the owner may read and write.
 const PRIVATE: u32 = 0o600;
 
 impl NewFile {
@@ -77,8 +77,8 @@ impl NewFile {
     /// Syncs the file, and links the file to its final name. Does not replace an existing file with the final name.
     ///
     /// # Errors
-    /// Errors of the file system. After an error, the final name has no file, or the previous file. If only the folder
-    /// cannot be synced, the final name may have the new file.
+    /// Errors of the file system. After an error, the final name has no file or the previous file. There is one
+    /// exception: after an error of the sync of the folder, the final name may have the new file.
     pub fn create(self) -> io::Result<Created> {
         self.file.sync_all()?;
         let created = link(&self.temporary, &self.path)?;
@@ -89,8 +89,8 @@ impl NewFile {
     /// Syncs the file, and renames the file to its final name. Replaces an existing file with the final name.
     ///
     /// # Errors
-    /// Errors of the file system. After an error, the final name has no file, or the previous file. If only the folder
-    /// cannot be synced, the final name may have the new file.
+    /// Errors of the file system. After an error, the final name has no file or the previous file. There is one
+    /// exception: after an error of the sync of the folder, the final name may have the new file.
     pub fn replace(self) -> io::Result<()> {
         self.file.sync_all()?;
         fs::rename(&self.temporary, &self.path)?;

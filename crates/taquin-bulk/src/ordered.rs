@@ -9,8 +9,8 @@ use parking_lot::Mutex;
 type Task<I, T> = (I, SyncSender<T>);
 
 /// Calls `work` on the items of `source`, on `threads` threads. Calls `sink` on the results, in the order of the items,
-/// on the caller's thread. At most about `4 * threads` items and results are in memory at the same time, so a slow sink
-/// slows down the source.
+/// on the caller's thread. At most about `4 * threads` items and results are in memory at the same time. So the source
+/// waits for a slow sink.
 ///
 /// # Errors
 /// The first error of `sink`. After an error, no further item is taken from the source.

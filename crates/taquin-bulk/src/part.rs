@@ -10,7 +10,7 @@ use crate::label::{Label, Want};
 /// Maximum number of boards of a chunk, and of rows of a part.
 pub const MAX_ROWS: u32 = 1 << 20;
 
-/// The identity of a part.
+/// The header of a part, which identifies the job, the chunk and the rows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PartHeader {
     /// SHA-256 of the bytes of `spec.json`.
@@ -77,7 +77,8 @@ const MAGIC: &[u8; 8] = b"TAQPART1";
 const HEADER_BYTES: usize = 64;
 const COLUMN_BYTES: usize = 16;
 const CRC_BYTES: usize = 4;
-/// Maximum number of bytes of a row, in all columns except the column `MOVES`.
+/// Bound on the bytes of a row: the sum of the largest widths of all columns except `MOVES`. No row has both `NEXT` and
+/// `EXPANDED`.
 const ROW_BYTES: u64 = 14;
 /// Value in the column `NEXT` if the first moves are unknown.
 const NO_NEXT: u8 = u8::MAX;
@@ -188,8 +189,8 @@ impl Part {
         (0..self.len()).map(move |at| self.row(at, &mut moves))
     }
 
-    /// Returns the maximum size of a part with `rows` rows, in bytes. The calculation assumes longer solutions than
-    /// boards have.
+    /// Returns an upper bound on the size of a part with `rows` rows, in bytes. The bound allows for longer solutions
+    /// than the solver returns.
     pub fn most_bytes(want: Want, size: Size, rows: u64) -> u64 {
         let solution = match want {
             Want::Moves => 4 * size.cells() * (size.rows() + size.cols()),
@@ -261,8 +262,9 @@ impl Part {
         bytes
     }
 
-    /// Encodes the columns. Each column has the smallest width that its values allow. The result has no column `STATUS`
-    /// if all rows are solved, and no column `LOWER_BOUND` if every bound equals the length.
+    /// Encodes the columns. The width of `LENGTH` and of `LOWER_BOUND` is one byte if all numbers in the column fit
+    /// into one byte, otherwise two bytes. The result has no column `STATUS` if all rows are solved, and no column
+    /// `LOWER_BOUND` if every bound equals the length.
     fn columns(&self) -> Vec<Column> {
         let mut columns = Vec::new();
         if self.status.iter().any(|status| *status != status::SOLVED) {

@@ -122,7 +122,7 @@ impl RowError {
         Self::new(ErrorKind::Internal, Self::INTERNAL)
     }
 
-    /// Sets the field errors. Drops all errors after the first [`RowError::MAX_ERRORS`].
+    /// Sets the field errors. Keeps only the first [`RowError::MAX_ERRORS`] of `errors`.
     #[must_use]
     pub fn with_errors(mut self, mut errors: Vec<FieldError>) -> Self {
         errors.truncate(Self::MAX_ERRORS);

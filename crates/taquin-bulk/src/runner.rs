@@ -38,21 +38,22 @@ impl Shard {
 /// Progress of a run. The threads of the run update the progress.
 #[derive(Debug, Default)]
 pub struct Progress {
-    /// Number of rows of the run, including the rows of a resumed run; 0 if the number is unknown.
+    /// Number of rows of the run, including the rows in `resumed`; 0 if the number is unknown.
     pub total: AtomicU64,
     /// True if `total` is an estimate.
     pub is_estimate: AtomicBool,
-    /// Number of rows that were stored before this run.
+    /// Number of rows of the run that were stored before the run began.
     pub resumed: AtomicU64,
     /// Number of rows that this run has processed. Rows without a label count too.
     pub labelled: AtomicU64,
-    /// Number of rows without a label. Invalid rows count, and the rows that [`Progress::note_resumed`] adds.
+    /// Number of rows without a label, including invalid rows. For a resumed run, [`Progress::note_resumed`] adds the
+    /// rows without a label of the interrupted run.
     pub failed: AtomicU64,
     /// Length of the longest solution of this run, in moves; 0 before the first solution.
     pub hardest: AtomicU32,
 }
 
-/// The way in which a run ended.
+/// Result of a run that had no error.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RunEnd {
     /// All parts of the shard exist.
@@ -134,7 +135,7 @@ pub fn label_boards(
 }
 
 impl Progress {
-    /// Records the number of rows that an interrupted run has stored. `failed` of these rows have no label.
+    /// Records that an interrupted run has stored `rows` rows. `failed` of these rows have no label.
     pub fn note_resumed(&self, rows: u64, failed: u64) {
         self.resumed.store(rows, Ordering::Relaxed);
         self.failed.fetch_add(failed, Ordering::Relaxed);

@@ -114,8 +114,8 @@ impl<W: Write> SealWriter<W> {
         Self { file, digest: Sha256::new() }
     }
 
-    /// Writes the member `sha256` and the end of the object. The caller must have written the object up to the end of
-    /// the last member before.
+    /// Writes the member `sha256` and the end of the object. Before this call, the caller must have written the object
+    /// up to the end of its last member.
     ///
     /// # Errors
     /// Errors of the file.

@@ -13,7 +13,8 @@ use crate::part::MAX_ROWS;
 use crate::recipe::Recipe;
 use crate::sealed::{FormatError, hex, read_sealed, seal, unhex};
 
-/// The description of a job: the boards, the kind of the labels, the limits, and the size of a chunk.
+/// The description of a job: the boards, the kind of the labels, the limits, the solver, and the number of boards in a
+/// chunk.
 #[derive(Clone, PartialEq, Debug)]
 pub struct JobSpec {
     /// The boards.
@@ -22,11 +23,11 @@ pub struct JobSpec {
     pub want: Want,
     /// Limits of each search.
     pub limits: RequestedLimits,
-    /// Tier of the strongest tables that the searches use.
+    /// Strongest tier of tables in the process that created the job.
     pub tables: Tier,
     /// Number of boards in a chunk. The last chunk has the remaining boards.
     pub chunk: u32,
-    /// Version of the solver that makes the labels.
+    /// Version of the solver in the process that created the job.
     pub version: String,
 }
 
@@ -207,7 +208,9 @@ impl JobSpec {
         matches!(self.want, Want::Length | Want::Next) && is_unlimited && is_proven
     }
 
-    /// Returns true if a solver of this version with these tables reproduces the labels.
+    /// Returns true if a solver of this version with these tables may make labels of the job. If
+    /// [`has_unique_labels`](Self::has_unique_labels) is false, the version and the tables must equal the members
+    /// `version` and `tables` of the description.
     pub fn is_served_by(&self, version: &str, tables: Tier) -> bool {
         self.has_unique_labels() || (self.version == version && self.tables == tables)
     }
@@ -220,7 +223,7 @@ impl JobSpec {
     }
 
     /// Returns the name of the first difference, such as `seed` or `limits`. Returns `None` if both specifications
-    /// describe the same labels. This function does not compare the size of a chunk.
+    /// describe the same labels. This function does not compare the number of boards in a chunk.
     pub fn difference(&self, other: &Self) -> Option<&'static str> {
         let depends_on_solver = !self.has_unique_labels();
         let (own, others) = (&self.boards, &other.boards);

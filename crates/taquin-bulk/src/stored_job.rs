@@ -28,7 +28,7 @@ pub struct StoredJob {
     digest: [u8; 32],
 }
 
-/// The reason why a job cannot continue.
+/// The reason why an operation on a job failed.
 #[derive(Debug, thiserror::Error)]
 pub enum JobError {
     /// A file cannot be read or written, or has invalid content.
@@ -94,7 +94,7 @@ pub(crate) const END: &str = "end.json";
 
 impl StoredJob {
     /// Opens the job in a directory. If the directory has no job, creates the job from `spec`. An existing job must
-    /// describe the same labels as `spec`, and keeps its size of a chunk.
+    /// describe the same labels as `spec`. The existing job keeps its number of boards in a chunk.
     ///
     /// # Errors
     /// See [`JobError`].
@@ -114,7 +114,7 @@ impl StoredJob {
     }
 
     /// Opens the job with these files. If there is no `spec.json`, creates the job from `spec`. An existing job must
-    /// describe the same labels as `spec`, and keeps its size of a chunk.
+    /// describe the same labels as `spec`. The existing job keeps its number of boards in a chunk.
     ///
     /// # Errors
     /// See [`JobError`].
@@ -190,7 +190,7 @@ impl StoredJob {
         Ok(done)
     }
 
-    /// Returns the numbers of the chunks from `chunk` on whose parts exist. The order is arbitrary.
+    /// Returns the numbers of all chunks that have a part and whose number is at least `chunk`. The order is arbitrary.
     ///
     /// # Errors
     /// [`JobError::File`].
@@ -217,7 +217,7 @@ impl StoredJob {
         Ok(self.created_at(SPEC)?.is_none() && self.get_within(SPEC, SMALL_FILE)?.is_none())
     }
 
-    /// Stores the part of a chunk. Does nothing if the part exists.
+    /// Stores the part of a chunk. An existing part stays unchanged.
     ///
     /// # Errors
     /// [`JobError::File`].
@@ -260,8 +260,8 @@ impl StoredJob {
         self.file_error(&part_name(chunk), io::Error::new(io::ErrorKind::NotFound, "the file is missing"))
     }
 
-    /// Reads the bytes of the part of a chunk, and checks the header and all checksums. Returns `None` if the part is
-    /// missing.
+    /// Reads the file with the part of a chunk, and checks the header and all checksums. Returns the bytes of the file;
+    /// `None` if the file is missing.
     ///
     /// # Errors
     /// [`JobError::File`] and [`JobError::Part`].
@@ -296,6 +296,10 @@ impl StoredJob {
     ///
     /// # Errors
     /// [`JobError::File`] if an input cannot be read or is damaged.
+    ///
+    /// # Panics
+    /// If the indices end after the last row of an input. For a recipe, the iterator panics at the first index that is
+    /// not below the number of boards.
     pub fn boards(&self, indices: Range<u64>) -> Result<JobRows, JobError> {
         Ok(match &self.spec.boards {
             JobBoards::Recipe(recipe) => {
@@ -313,7 +317,7 @@ impl StoredJob {
     /// board of an invalid row is `None`.
     ///
     /// # Errors
-    /// [`JobError`]. A missing part is an error too.
+    /// [`JobError::File`] and [`JobError::Part`]. A missing part is an error too.
     pub fn rows(
         &self,
         chunk: u64,

@@ -116,12 +116,13 @@ impl Files for FilesInMemory {
     }
 }
 
-/// Files in memory, with one call that fails. After [`Failure::PowerLost`], all later calls fail too.
+/// Files in memory, with a failure at one call. After [`Failure::PowerLost`], all later calls fail too.
+/// [`Failure::Repeated`] lets the next call fail.
 pub struct FailingFiles {
     files: Arc<FilesInMemory>,
     /// Number of calls so far.
     calls: AtomicUsize,
-    /// Number of the call that fails, counted from 0, and the kind of the failure.
+    /// Number of the call at which the failure occurs, counted from 0, and the kind of the failure.
     fails: (usize, Failure),
     /// Function that runs before each call.
     before: Box<dyn Fn() + Send + Sync>,
@@ -157,7 +158,7 @@ impl FailingFiles {
         Self { before: Box::new(before), ..self }
     }
 
-    /// Returns true if the call that fails has been made.
+    /// Returns true if the call at which the failure occurs has been made.
     pub fn have_failed(&self) -> bool {
         self.calls.load(Ordering::Relaxed) > self.fails.0
     }
