@@ -16,7 +16,7 @@ use taquin_solver::{
 
 use crate::label::{Label, LabelControl, LabelError, LabelLimits, Want};
 
-/// The pattern tables of a goal, loaded before the searches for the goal.
+/// The result of an attempt to load the pattern tables of a goal before the searches for the goal.
 #[derive(Clone, Debug, Default)]
 pub struct LoadedTables {
     /// The tables. `None` if the goal has no pattern tables, if the first search loads the tables, or if `are_missing`
@@ -54,8 +54,8 @@ impl<'t> BatchSolver<'t> {
         Self::with_load(tables, want, limits, |_| LoadedTables::default())
     }
 
-    /// Creates a solver that calls `load` with the goal of the first board, and again whenever the goal changes. If
-    /// [`Want::uses_tables`] is false for a goal, the solver does not call `load`.
+    /// Creates a solver that calls `load` with the goal of the first board, and with each new goal when the goal
+    /// changes. If [`Want::uses_tables`] is false for a goal, the solver does not call `load`.
     pub fn with_load(
         tables: &'t dyn TableSource,
         want: Want,

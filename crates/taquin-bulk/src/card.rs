@@ -128,7 +128,7 @@ fn histogram(totals: &Totals) -> String {
     format!("## Histogram\n\n| length | boards |\n|---:|---:|\n{}", lines.collect::<String>())
 }
 
-/// Returns a description of the label of a board.
+/// Returns a description of the labels of a kind.
 fn meaning(want: Want) -> &'static str {
     match want {
         Want::Length => "the length of an optimal solution",

@@ -39,8 +39,8 @@ impl Directory {
     }
 
     /// Opens a directory for private files. Creates missing directories of the path. Only the user of this process can
-    /// read new files and new folders in the directory, and the directory itself if this function creates it. Existing
-    /// files and directories keep their permissions.
+    /// read new files and new folders in the directory. If this function creates the directory, only this user can read
+    /// the directory itself. Existing files and directories keep their permissions.
     ///
     /// # Errors
     /// Errors of the file system.

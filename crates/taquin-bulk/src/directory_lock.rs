@@ -30,9 +30,10 @@ pub struct DirectoryLock {
 /// Locks of a command on the stores that contain the output of the command. While a command holds these locks, no
 /// service can open the stores.
 ///
-/// Several commands may share a store, and several services with a queue may share a store, so all of them take shared
-/// locks on the store. But a command and a service must not share a store. Therefore a command also locks the folder
-/// `data` of the store. A service tests the lock on `data` when the service starts, and does not hold this lock.
+/// Several commands may share a store, and several services with a queue may share a store, so these commands and
+/// services take shared locks on the store. But a command and a service must not share a store. Therefore a command
+/// also locks the folder `data` of the store. A service tests the lock on `data` when the service starts, and does not
+/// hold this lock.
 #[derive(Debug)]
 pub struct OutputLock {
     _locked: Vec<File>,

@@ -29,7 +29,7 @@ pub trait Files: fmt::Debug + Send + Sync {
     /// new file.
     fn put_with(&self, name: &str, write: &mut WriteFile<'_>) -> io::Result<Created>;
 
-    /// Creates a file with these bytes. Does nothing if a file with this name exists.
+    /// Creates a file with these bytes. An existing file with this name stays unchanged.
     ///
     /// # Errors
     /// Errors of [`put_with`](Self::put_with).

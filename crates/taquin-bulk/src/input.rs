@@ -129,7 +129,7 @@ pub(crate) struct InputReader<'r> {
 }
 
 impl InputReader<'_> {
-    /// Reads the rows with these indices. The result for an invalid row is `None`.
+    /// Reads the rows with these indices. The item of an invalid row is `None`.
     ///
     /// # Errors
     /// Errors of the files, and [`InputPartError`] as [`ErrorKind::InvalidData`]. The message of an error names the
@@ -244,8 +244,7 @@ impl InputWriter {
         if self.count.is_multiple_of(INPUT_PART_ROWS) { self.put() } else { Ok(()) }
     }
 
-    /// Stores the last part, the last file of `problems`, and finally the list of the digests of all these files and of
-    /// the earlier files. Returns the record of the input.
+    /// Stores the last part, the last file of `problems`, and finally `SHA256SUMS`. Returns the record of the input.
     ///
     /// # Errors
     /// Errors of [`push`](Self::push).

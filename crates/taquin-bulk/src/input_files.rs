@@ -88,8 +88,8 @@ impl InputSums {
         self.put(files, file, bytes)
     }
 
-    /// Stores the list, and returns the SHA-256 of the list. If `spec.json` exists, a stored list with other content
-    /// stays unchanged, but the result is the SHA-256 of this list.
+    /// Stores the list in `self`, and returns the SHA-256 of this list. If `spec.json` exists, a stored list with other
+    /// content stays unchanged, and its SHA-256 differs from the result.
     ///
     /// # Errors
     /// Errors of the storage.

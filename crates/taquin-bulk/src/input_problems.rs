@@ -23,7 +23,7 @@ pub struct InputProblemsWriter {
     lines: Vec<u8>,
     /// Number of bytes that the writer may still store.
     left: u64,
-    /// The first row whose problem exceeded the limit; `None` if no problem exceeded the limit.
+    /// Index of the first row whose problem exceeded the limit; `None` if no problem exceeded the limit.
     first_omitted: Option<u64>,
     sums: InputSums,
 }
@@ -92,7 +92,7 @@ impl InputProblemsWriter {
 pub struct StoredProblems {
     /// Index of a row, from 0. The problems of all invalid rows before this index are stored.
     pub(crate) before: u64,
-    /// Maximum number of files in this list.
+    /// Maximum number of files that `SHA256SUMS` lists.
     pub(crate) most_files: u64,
     /// SHA-256 of `SHA256SUMS`, the list of the digests of all other files of the input.
     pub(crate) sums: [u8; 32],

@@ -92,7 +92,7 @@ pub enum LabelError {
     NoSolution,
 }
 
-/// Limits that a request sets for each search. A limit that is `None` has its default value.
+/// Limits that a request sets for each search. If a limit is `None`, the default depends on the kind of the request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct RequestedLimits {
     /// Maximum time of a search. For a single search, the time begins at the submission. In a batch, the time of each
@@ -120,11 +120,11 @@ impl RequestedLimits {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LabelLimits {
     /// The requested limits. On boards of more than 16 cells, an absent time limit is
-    /// [`LabelLimits::TIME_OF_LARGE_BOARDS`].
+    /// [`LabelLimits::TIME_OF_LARGE_BOARDS`]. Any other absent limit is no limit.
     pub requested: RequestedLimits,
     /// Maximum time of a search. This time caps the requested time and the default time.
     pub most_time: Duration,
-    /// Maximum memory for the nodes of a search, in bytes.
+    /// Maximum memory of a search without its tables, in bytes. The memory limits the number of nodes.
     pub memory: u64,
 }
 
@@ -133,8 +133,8 @@ impl LabelLimits {
     /// solution, unless the solution is proven optimal.
     pub const TIME_OF_LARGE_BOARDS: Duration = Duration::from_millis(100);
 
-    /// Creates limits that do not cap the requested time. `memory` is the maximum memory for the nodes of a search, in
-    /// bytes.
+    /// Creates limits that do not cap the requested time. `memory` is the maximum memory of a search without its
+    /// tables, in bytes.
     pub fn of(requested: RequestedLimits, memory: u64) -> Self {
         Self { requested, most_time: Duration::MAX, memory }
     }

@@ -79,7 +79,7 @@ pub struct CsvColumns {
     pub size: Size,
     /// Kind of the labels.
     pub want: Want,
-    /// True if the file has a column `lower_bound`, since some lengths may not be proven optimal.
+    /// True if the file has a column `lower_bound`. The column is useful if some lengths may not be proven optimal.
     pub has_bound: bool,
 }
 

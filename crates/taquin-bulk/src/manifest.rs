@@ -173,9 +173,9 @@ impl StoredJob {
     /// `parts`. Also returns the bytes of the file, from which the caller can parse `parts`. Returns `None` if the file
     /// is missing.
     fn read_end(&self) -> Result<Option<(EndJson, Vec<u8>)>, JobError> {
-        /// Maximum bytes of `end.json` without the entries of the parts.
+        /// Maximum size of `end.json` in bytes, without the entries of the parts.
         const COUNTS: u64 = 4 << 20;
-        /// Maximum bytes of the entry of a part.
+        /// Maximum size of the entry of a part, in bytes.
         const PART: u64 = 256;
         let Some(bytes) = self.get_within(END, COUNTS + PART * self.spec().chunks())? else { return Ok(None) };
         check_seal(&bytes).map_err(|error| self.file_error(END, invalid(error.to_string())))?;

@@ -77,8 +77,8 @@ impl NewFile {
     /// Syncs the file, and links the file to its final name. Does not replace an existing file with the final name.
     ///
     /// # Errors
-    /// Errors of the file system. After an error, the final name has no file or the previous file. There is one
-    /// exception: after an error of the sync of the folder, the final name may have the new file.
+    /// Errors of the file system. After an error, the final name has no file or the previous file, with one exception:
+    /// if only the sync of the folder fails, the final name may have the new file.
     pub fn create(self) -> io::Result<Created> {
         self.file.sync_all()?;
         let created = link(&self.temporary, &self.path)?;
@@ -89,8 +89,8 @@ impl NewFile {
     /// Syncs the file, and renames the file to its final name. Replaces an existing file with the final name.
     ///
     /// # Errors
-    /// Errors of the file system. After an error, the final name has no file or the previous file. There is one
-    /// exception: after an error of the sync of the folder, the final name may have the new file.
+    /// Errors of the file system. After an error, the final name has no file or the previous file, with one exception:
+    /// if only the sync of the folder fails, the final name may have the new file.
     pub fn replace(self) -> io::Result<()> {
         self.file.sync_all()?;
         fs::rename(&self.temporary, &self.path)?;

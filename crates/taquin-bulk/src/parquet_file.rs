@@ -27,7 +27,7 @@ const DATA_FILE_ROWS: u64 = 10 << 20;
 /// longer.
 const ZSTD_LEVEL: i32 = 3;
 
-/// Name and rows of a Parquet file of a data set. A data set is split into several such files.
+/// Name and rows of a Parquet file of a data set. A data set has one or more such files.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DataFile {
     /// Name of the file. The name has the number of the file and the number of all files, as sites that host data sets
@@ -63,7 +63,7 @@ pub struct ParquetColumns {
     pub has_ids: bool,
     /// True if the file has a column `problem`.
     pub has_problems: bool,
-    /// True if the file has a column `lower_bound`, since some lengths may not be proven optimal.
+    /// True if the file has a column `lower_bound`. The column is useful if some lengths may not be proven optimal.
     pub has_bound: bool,
 }
 

@@ -69,7 +69,7 @@ pub struct Resources<'a> {
     pub tables: &'a dyn TableSource,
     /// Number of threads.
     pub threads: usize,
-    /// Memory for the nodes of one search, in bytes.
+    /// Maximum memory of one search without its tables, in bytes.
     pub search_memory: u64,
     /// Flag that cancels the run. The caller sets the flag.
     pub cancel: &'a AtomicBool,

@@ -1,4 +1,5 @@
-//! The description of a job. Any process can make any part of the job from the description.
+//! The description of a job. Any process can make any part of the job from the description and the files of the input,
+//! if there is an input.
 
 use std::time::Duration;
 

@@ -39,7 +39,7 @@ pub enum JobError {
         /// The cause.
         source: io::Error,
     },
-    /// The directory has no job.
+    /// The directory has no job. The value is the path of the directory.
     #[error("{} has no job: there is no spec.json", .0.display())]
     NoJob(PathBuf),
     /// The record of a job in the store of a service is damaged.
@@ -66,7 +66,7 @@ pub enum JobError {
         /// Name of the member in which the descriptions differ.
         member: &'static str,
     },
-    /// A part is damaged, or belongs to another job.
+    /// A part is damaged, or belongs to another job or to another chunk.
     #[error("{}: {source}; remove the file, and run the job again", path.display())]
     Part {
         /// The file.
@@ -221,6 +221,9 @@ impl StoredJob {
     ///
     /// # Errors
     /// [`JobError::File`].
+    ///
+    /// # Panics
+    /// If the part has another number of rows than the chunk.
     pub fn put_part(&self, chunk: u64, part: &Part) -> Result<Created, JobError> {
         let boards = self.spec.boards_of(chunk);
         let header =
@@ -279,7 +282,7 @@ impl StoredJob {
         if is_own { Ok(()) } else { Err(PartError::Columns) }
     }
 
-    /// Reads the part of a chunk. Returns the part and its bytes; `None` if the part is missing.
+    /// Reads the part of a chunk. Returns the part and the bytes of its file; `None` if the file is missing.
     ///
     /// # Errors
     /// [`JobError::File`] and [`JobError::Part`].
@@ -344,7 +347,7 @@ impl StoredJob {
         self.files.created_at(name).map_err(|source| self.file_error(name, source))
     }
 
-    /// Creates a file. Does nothing if a file with this name exists.
+    /// Creates a file with the content that `write` writes. An existing file with this name stays unchanged.
     ///
     /// # Errors
     /// [`JobError::File`].
@@ -397,7 +400,8 @@ impl JobError {
         matches!(self, Self::File { source, .. } if !is_damage(source.kind()))
     }
 
-    /// Returns the message for clients. The message has names of files in the job, and no paths on this machine.
+    /// Returns the message for clients. The message names files by their paths in the folder of the job, contains no
+    /// other paths, and advises the client to create the job again.
     pub fn for_clients(&self, files: &dyn Files) -> String {
         let root = files.path_of("");
         let name = |path: &Path| path.strip_prefix(&root).unwrap_or(Path::new("a file")).display().to_string();

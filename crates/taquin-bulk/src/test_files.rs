@@ -116,8 +116,8 @@ impl Files for FilesInMemory {
     }
 }
 
-/// Files in memory, with a failure at one call. After [`Failure::PowerLost`], all later calls fail too.
-/// [`Failure::Repeated`] lets the next call fail.
+/// Files in memory, with a failure at one call. After [`Failure::PowerLost`], all later calls fail too. After
+/// [`Failure::Repeated`], the next call fails.
 pub struct FailingFiles {
     files: Arc<FilesInMemory>,
     /// Number of calls so far.

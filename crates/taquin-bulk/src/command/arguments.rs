@@ -27,7 +27,7 @@ pub(crate) enum Task {
         /// follows from the cost of its boards.
         chunk: Option<u32>,
     },
-    /// Check the job in a directory. The number is the number of boards to solve again.
+    /// Check the job in a directory. The number is the approximate number of boards to solve again.
     Verify(PathBuf, u64),
 }
 
@@ -308,7 +308,7 @@ impl FlagReader<'_> {
     }
 
     /// Returns the goal for boards of a size; `None` if the goal is invalid or has another size. `size` is `None` if
-    /// the size is missing or invalid. Without a size, this function checks a goal that is a name, and returns `None`.
+    /// the size is invalid. Without a size, this function checks a goal that is a name, and returns `None`.
     fn goal_on(&mut self, size: Option<Size>) -> Option<Board> {
         if let Some(size) = size {
             let goal = self.goal(sides_of(size))?.on(size);

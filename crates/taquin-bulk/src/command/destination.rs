@@ -72,7 +72,7 @@ pub(crate) fn with_end(path: &Path, end: &str) -> PathBuf {
     name.into()
 }
 
-/// Returns the path of the file with the problems of the rows in the file `path`.
+/// Returns the path of the file of problems that belongs to the file of rows at `path`.
 pub(crate) fn problems_of(path: &Path) -> PathBuf {
     with_end(path, ".problems.ndjson")
 }

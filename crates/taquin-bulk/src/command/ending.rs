@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use super::console::say;
 use crate::JobError;
 
-/// The ending of a batch that had no error. If some shards of a job are not complete, the endings consider only the
+/// The ending of a batch that had no error. If a shard is complete and the job is not, the ending considers only the
 /// rows that this run has processed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BatchEnding {
@@ -28,12 +28,12 @@ pub enum BatchError {
     /// An operation on a job failed, or a search returned a wrong solution.
     #[error(transparent)]
     Job(#[from] JobError),
-    /// A file cannot be read or written.
+    /// A file cannot be read or written, has invalid content, or must not be replaced.
     #[error("{}: {source}", path.display())]
     File {
         /// The file.
         path: PathBuf,
-        /// The system's error.
+        /// The cause.
         source: io::Error,
     },
     /// A row is faulty, and the input must not have faulty rows (`--strict`).

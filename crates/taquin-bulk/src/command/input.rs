@@ -74,7 +74,7 @@ impl RowInput {
         BatchError::FaultyRow { path: self.path(), line, detail }
     }
 
-    /// Opens the input. For CSV, also reads the header.
+    /// Opens the input. For CSV, also reads the first line, which may be a header.
     ///
     /// # Errors
     /// [`BatchError::File`]. A header that names no board is an error too.
@@ -109,7 +109,7 @@ impl OpenInput {
     /// Reads ahead to the first valid row, and returns the goal of this row.
     ///
     /// # Errors
-    /// [`BatchError::File`]. If the input, or about its first megabyte, has no valid row, this is an error too.
+    /// [`BatchError::File`]. It is an error too if the first lines, about a megabyte, have no valid row.
     pub(crate) fn first_goal(&mut self) -> Result<Board, BatchError> {
         let (mut at, mut length, mut line) = (0, 0, 0);
         let mut first_problem = None;

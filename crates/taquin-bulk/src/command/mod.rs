@@ -47,7 +47,7 @@ pub struct Session<'a> {
     resources: Resources<'a>,
     /// Strongest tier of tables that `load_tables` loads.
     tier: Tier,
-    /// Function that loads the tables for labels of a kind, on boards with a goal.
+    /// Function that loads the tables for a goal and a kind of labels.
     load_tables: &'a (dyn Fn(&Board, Want) + Sync),
     /// Version of the program, for the descriptions of jobs and files.
     version: &'static str,
@@ -130,8 +130,8 @@ impl Batch {
 }
 
 impl<'a> Session<'a> {
-    /// Creates a session. `load_tables` loads the tables for labels of a kind, on boards with a goal. `tier` is the
-    /// strongest tier that `load_tables` loads. `version` is the version of the program.
+    /// Creates a session. `load_tables` loads the tables for a goal and a kind of labels. `tier` is the strongest tier
+    /// that `load_tables` loads. `version` is the version of the program.
     pub fn new(
         resources: Resources<'a>,
         tier: Tier,

@@ -14,7 +14,7 @@ use super::{BatchEnding, BatchError, Session};
 const PRINTED_FINDINGS: usize = 20;
 
 impl Session<'_> {
-    /// Makes the missing parts of a shard of a job. Completes the job if all parts exist afterwards.
+    /// Opens or creates a job, and makes the missing parts of a shard. Completes the job if all parts exist afterwards.
     ///
     /// # Errors
     /// See [`BatchError`].
@@ -91,7 +91,7 @@ impl Session<'_> {
         Ok(job)
     }
 
-    /// Checks a job, and prints the findings. `sample` is the number of boards that are solved again.
+    /// Checks a job, and prints the findings. `sample` is the approximate number of boards that are solved again.
     ///
     /// # Errors
     /// See [`BatchError`].

@@ -102,7 +102,7 @@ pub fn with_unit(text: &str, units: &[&str], is_valid: impl Fn(&str) -> bool) ->
     Some(if others.is_empty() { last.clone() } else { format!("{} or {last}", others.join(", ")) })
 }
 
-/// Parses the name of a value.
+/// Parses the name of a value of type `T`.
 pub(crate) fn choice<T: Named>(name: &str) -> Result<T, String> {
     T::from_name(name).ok_or_else(|| format!("{name:?} is not one of {}{}", names::<T>(), did_you_mean::<T>(name)))
 }
