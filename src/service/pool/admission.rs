@@ -13,7 +13,7 @@ pub(crate) struct Admission {
     capacity: usize,
     workers: u32,
     admitted: Mutex<AdmittedJobs>,
-    /// Moving average of a job's worker time, in microseconds; 0 before the first job has ended.
+    /// Moving average of the recorded worker times of jobs, in microseconds; 0 before the first record.
     average_micros: AtomicU64,
 }
 
@@ -22,9 +22,9 @@ struct AdmittedJobs {
     arrivals: u64,
     /// Deadline and arrival number of each admitted job. A job ends by its deadline.
     deadlines: BTreeSet<(Instant, u64)>,
-    /// Times at which rejected clients were asked to retry, as far as they are in the future.
+    /// Times at which rejected clients were asked to retry. Each estimate removes the times that have passed.
     retry_times: VecDeque<Instant>,
-    /// Time at which a job that had a worker last ended; `None` before the first such end.
+    /// Time of the last record of a worker time, which marks the end of a job; `None` before the first record.
     last_end: Option<Instant>,
 }
 
@@ -91,9 +91,9 @@ impl Admission {
     /// Estimates the time until the pool can admit a rejected client.
     ///
     /// The clients get different times, so that they do not all retry at once. The n-th client with a pending retry
-    /// gets the time at which n admitted jobs have ended. Once there is a client for each admitted job, further clients
-    /// get the same times plus some seconds, because the running time of the next jobs is unknown. So the estimate
-    /// hardly exceeds the end of the last admitted job, whatever the number of rejected clients.
+    /// gets the estimated time at which n admitted jobs have ended. Once there is a client for each admitted job,
+    /// further clients get the same times plus at most 3 seconds, because the running time of the next jobs is unknown.
+    /// So the estimate hardly exceeds the end of the last admitted job, whatever the number of rejected clients.
     fn retry_after(&self, admitted: &mut AdmittedJobs, deadline: Instant) -> Duration {
         let now = Instant::now();
         admitted.retry_times.retain(|retry_time| *retry_time > now);
@@ -111,9 +111,9 @@ impl Admission {
         wait
     }
 
-    /// Returns the time until `nth` + 1 more jobs have ended, at the recent rate. Returns `None` before the first end
-    /// of a job. Also returns `None` after a long time without an end, because the running jobs then take longer than
-    /// the average.
+    /// Returns the time until `nth` + 1 more jobs have ended, at the recent rate. Returns `None` if no job has ended
+    /// yet. Also returns `None` if no job has ended for a long time, because the running jobs then take longer than the
+    /// average.
     fn likely(&self, admitted: &AdmittedJobs, now: Instant, nth: u32) -> Option<Duration> {
         let since_last = now.saturating_duration_since(admitted.last_end?);
         let average = Duration::from_micros(self.average_micros.load(Ordering::Relaxed));

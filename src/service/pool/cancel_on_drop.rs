@@ -35,7 +35,7 @@ impl CancelOnDrop {
         self.number = None;
     }
 
-    /// Disarms the guard. The caller disarms the guard when the job has ended or was rejected.
+    /// Disarms the guard. Dropping a disarmed guard does nothing.
     pub(crate) fn disarm(&mut self) {
         self.is_armed = false;
     }

@@ -20,11 +20,11 @@ use crate::service::job::{Overload, ServiceError};
 use crate::service::metrics::{Metrics, Refusal};
 use crate::service::tables::lower_thread_priority;
 
-/// Runs slices of bulk work on its own threads, with workers that no job can use.
+/// Runs slices of bulk work on its own threads. The slices use workers while no job can use these workers.
 ///
 /// The items of bulk work, here called works, take turns. A thread takes a worker, runs a slice of the first work in
-/// the rotation, and returns the worker. The lane creates threads when work arrives. The threads end soon after the
-/// last work has ended.
+/// the rotation, and returns the worker. The lane creates threads when work arrives. Idle threads end soon, but the
+/// last thread stays while a work is unfinished.
 #[derive(Debug)]
 pub(crate) struct BulkLane(Arc<Shared>);
 
@@ -34,11 +34,11 @@ struct Shared {
     metrics: Metrics,
     /// Maximum number of threads.
     max: usize,
-    /// Cancel flag of the pool. Setting the flag ends all work.
+    /// Cancel flag of the pool. Once the flag is set, no slice begins, and running slices stop at their next poll.
     cancel_all: Arc<AtomicBool>,
     state: Mutex<LaneState>,
     changed: Condvar,
-    /// True if the system refused to create the last thread.
+    /// True if the system refused the latest attempt to create a thread.
     is_refused: AtomicBool,
     spawn: Spawn,
 }
@@ -48,7 +48,7 @@ struct LaneState {
     /// Unfinished works, by arrival number.
     works: BTreeMap<u64, Entry>,
     arrivals: u64,
-    /// Numbers of the works that may have a slice to run. The next turn is for the first number.
+    /// Numbers of the works that may have a slice to run. The work with the first number has the next turn.
     rotation: VecDeque<u64>,
     threads: usize,
     /// Number of threads that wait for a turn.
@@ -72,7 +72,7 @@ struct Entry {
 /// A function that creates a thread to run a closure.
 type Spawn = fn(Box<dyn FnOnce() + Send>) -> io::Result<()>;
 
-/// Time after which an idle thread ends.
+/// Time after which an idle thread ends. The last thread does not end while works are unfinished.
 const IDLE_TIME: Duration = Duration::from_millis(200);
 
 /// Bulk work in progress.
@@ -96,19 +96,19 @@ pub struct BulkHandle {
     cancel: Arc<AtomicBool>,
 }
 
-/// The reason why bulk work is rejected.
+/// The reason for the rejection of bulk work.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum BulkError {
     /// The settings allow no worker for bulk work.
     #[error("bulk work is turned off")]
     Off,
-    /// The service shuts down, or the system refuses to create a thread.
+    /// The service shuts down, or the lane has no thread and the system refuses to create a thread.
     #[error(transparent)]
     Service(#[from] ServiceError),
 }
 
 impl BulkLane {
-    /// Creates a lane with at most `max` threads. Setting `cancel_all` ends all work.
+    /// Creates a lane with at most `max` threads. `cancel_all` is the cancel flag of the pool.
     pub(crate) fn new(scheduler: &Arc<Scheduler>, metrics: &Metrics, max: usize, cancel_all: &Arc<AtomicBool>) -> Self {
         Self::with_spawn(scheduler, metrics, max, cancel_all, |run| {
             Builder::new().name("taquin-bulk".to_owned()).spawn(run).map(drop)
@@ -160,14 +160,14 @@ impl BulkLane {
         Err(ServiceError::Overloaded { retry_after: RETRY_WITHOUT_THREAD, cause: Overload::NoThread }.into())
     }
 
-    /// Returns the works and slices in progress.
+    /// Returns the number of works and slices in progress, and the age of the oldest work.
     pub(crate) fn load(&self) -> BulkLoad {
         let state = self.0.state.lock();
         let oldest = state.works.first_key_value().map_or(Duration::ZERO, |(_, oldest)| oldest.since.elapsed());
         BulkLoad { works: state.works.len(), slices: state.slices, oldest }
     }
 
-    /// Ends all work, and rejects further work. The caller has set `cancel_all`, which stops running slices.
+    /// Ends all work, and rejects further work. The caller must set `cancel_all` first, so that running slices stop.
     pub(crate) fn close(&self) {
         let works = {
             let mut state = self.0.state.lock();
@@ -189,8 +189,8 @@ impl Drop for BulkLane {
 }
 
 impl BulkHandle {
-    /// Puts the work back into the rotation after [`SliceEnd::Idle`]. The caller calls this function when there is
-    /// something to do again.
+    /// Puts the work back into the rotation after [`SliceEnd::Idle`]. The caller calls this function when the work has
+    /// slices to run again.
     pub fn wake(&self) {
         self.lane.state.lock().wake(self.number);
         // The result of `provide` does not matter: a lane with unfinished work always has a thread.
@@ -246,7 +246,7 @@ impl Shared {
         left > 0
     }
 
-    /// Runs turns until the thread has been idle for a while.
+    /// Runs turns until the thread must end.
     fn run(self: Arc<Self>) {
         lower_thread_priority();
         while self.wait_for_turn() {
@@ -260,7 +260,8 @@ impl Shared {
         }
     }
 
-    /// Waits for a turn. Returns false if the thread must end. The last thread stays while works are unfinished.
+    /// Waits for a turn. Returns false if the thread must end, because the lane is closed or the thread was idle for
+    /// [`IDLE_TIME`]. While works are unfinished, the last thread waits on.
     fn wait_for_turn(&self) -> bool {
         let mut state = self.state.lock();
         while !self.may_begin(&state) {
@@ -308,7 +309,7 @@ impl Shared {
         self.state.lock().slices -= 1;
     }
 
-    /// Aborts a work. A panic in [`BulkWork::aborted`] must not end the lane.
+    /// Calls [`BulkWork::aborted`]. A panic of this function is counted, and does not reach the caller.
     fn abort(&self, work: &dyn BulkWork, error: ServiceError) {
         if catch_unwind(AssertUnwindSafe(|| work.aborted(error))).is_err() {
             self.metrics.panicked();
@@ -324,7 +325,7 @@ impl LaneState {
         self.arrivals
     }
 
-    /// Puts a work into the rotation, unless the work has ended.
+    /// Counts a wake-up of a work, and puts the work into the rotation. Does nothing if the work has ended.
     fn wake(&mut self, number: u64) {
         let Some(entry) = self.works.get_mut(&number) else { return };
         entry.wakes += 1;
@@ -344,8 +345,9 @@ impl LaneState {
         Some((number, entry))
     }
 
-    /// Keeps a work in the rotation after a slice, or removes the work from the rotation. `wakes` is the number of
-    /// wake-ups at the start of the slice. After a later wake-up, an idle work stays in the rotation.
+    /// Records the end of a slice. A work with more slices stays in the rotation, an idle work leaves the rotation, and
+    /// a finished work leaves the lane. `wakes` is the number of wake-ups at the start of the slice. If the work was
+    /// woken later, an idle work stays in the rotation.
     fn end_turn(&mut self, number: u64, end: SliceEnd, wakes: u64) {
         match end {
             // The work is woken, because a parallel slice may have become idle only for lack of the chunk that this

@@ -53,9 +53,10 @@ use crate::service::tables::Tables;
 /// Runs jobs on its own threads. At most one job runs per worker at a time.
 ///
 /// A job is a search, or other work that takes longer than a hand-over to another thread. The pool admits or rejects a
-/// job at once. An admitted job waits until the scheduler starts the job or the deadline passes. A waiting job is only
-/// a future. When a job starts, its admission permit and its run permit move into the closure on the job's thread. So
-/// the permits are released only when the closure has ended.
+/// job at once. An admitted job waits until the scheduler starts the job or the deadline passes. A job that waits for
+/// its start is a future, and holds no thread. When a job starts, a closure on the job's thread holds the run permit
+/// and shares the admission permit. So neither permit is released before the closure has ended, even if the future is
+/// dropped.
 #[derive(Debug)]
 pub struct Pool {
     admission: Arc<Admission>,
@@ -74,7 +75,7 @@ pub struct Pool {
     slice_memory: u64,
 }
 
-/// The way in which a task ended.
+/// The end of a task.
 enum TaskEnd<T> {
     Done(T),
     /// The deadline passed while the task waited for its first start or for a restart.
@@ -86,7 +87,7 @@ enum TaskEnd<T> {
 enum Submitted {
     /// The job was answered at once, or from the result cache.
     Finished(Answer),
-    /// The job waits for a search. The search is new, or another equal job started it.
+    /// The job waits for a search, which this job or an earlier equal job has started.
     Running(SharedSearch, Origin),
 }
 
@@ -119,10 +120,11 @@ impl Pool {
         })
     }
 
-    /// Runs a job. The time limit of the job counts from this call.
+    /// Runs a job.
     ///
-    /// Equal jobs share one search. The search stops when no caller waits for it any more. A repeatable report is
-    /// cached.
+    /// Concurrent equal jobs share one search. The time limit of the search counts from the submission of the first of
+    /// these jobs. The search stops when no caller waits for the search any more. A [repeatable](Report::is_repeatable)
+    /// report is cached.
     ///
     /// # Errors
     /// See [`ServiceError`].
@@ -133,8 +135,8 @@ impl Pool {
         }
     }
 
-    /// Runs one of several jobs of a request like [`submit`](Self::submit). The job has a log line even if the job is
-    /// answered at once.
+    /// Does the same as [`submit`](Self::submit), and also logs a job that is answered at once. Requests with several
+    /// jobs need these log lines.
     ///
     /// # Errors
     /// See [`ServiceError`].
@@ -147,7 +149,8 @@ impl Pool {
         Ok(answer)
     }
 
-    /// Starts a job, and returns a subscription to its progress once the job is admitted or finished.
+    /// Submits a job, and subscribes to the search of the job. Waits until the search is admitted and its initial
+    /// solution is reported or known to be absent, or until the search has ended.
     ///
     /// # Errors
     /// See [`ServiceError`].
@@ -178,8 +181,8 @@ impl Pool {
     }
 
     /// Runs work other than a search. If `is_instant` is true, the work runs on this thread. Otherwise the work runs
-    /// through [`run_work`](Self::run_work), with a deadline `time` from now. `is_instant` means that the work takes
-    /// less than half a millisecond.
+    /// through [`run_work`](Self::run_work), and `time` is the time limit. The caller sets `is_instant` if the work
+    /// takes less than half a millisecond.
     ///
     /// # Errors
     /// See [`ServiceError`].
@@ -196,8 +199,8 @@ impl Pool {
     /// memory. The deadline of the work is `time` from now.
     ///
     /// Like a search, the work receives a deadline, cancel flags and helpers. Long work must check the flags, and must
-    /// call `pause` of the helpers. If few threads are left, a flag stops long work after its trial, and the work
-    /// starts again from the beginning.
+    /// call `pause` of the helpers. If too few threads are left for another long job, a flag stops long work after its
+    /// trial. The work then starts again from the beginning.
     ///
     /// Dropping the future removes waiting work from the queue, and sets the cancel flag of running work. A panic of
     /// the work resumes in the caller.
@@ -259,14 +262,14 @@ impl Pool {
         }
     }
 
-    /// Creates the conditions that end a wait or a task: the deadline, if there is a deadline, a new cancel flag, and
-    /// the cancel flag of the pool.
+    /// Creates the conditions that end a wait or a task: the optional deadline, a new cancel flag, and the cancel flag
+    /// of the pool.
     fn cancellation(&self, deadline: Option<Instant>) -> Cancellation {
         Cancellation { deadline, flags: [Arc::default(), Arc::clone(&self.cancel_all)] }
     }
 
-    /// Registers bulk work, which runs on workers that no job can use. The work runs until the work is done, its handle
-    /// is dropped, or the pool is cancelled.
+    /// Registers bulk work. The work runs on workers while no job can use these workers. The work runs until the work
+    /// is done or panics, the handle is dropped, or the pool is cancelled.
     ///
     /// # Errors
     /// See [`BulkError`].
@@ -275,7 +278,7 @@ impl Pool {
         self.lane.add(work)
     }
 
-    /// Returns the bulk work in progress.
+    /// Returns the number of works and slices in progress, and the age of the oldest work.
     pub fn bulk_load(&self) -> BulkLoad {
         self.lane.load()
     }
@@ -288,7 +291,7 @@ impl Pool {
         Ok(())
     }
 
-    /// Admits a job that ends by its deadline. Otherwise counts the rejection, and returns the error.
+    /// Admits a job that ends by `deadline`. If the pool is full, counts the rejection and returns an error.
     fn admit(&self, deadline: Instant) -> Result<AdmissionPermit, ServiceError> {
         self.admission.try_admit(deadline).map_err(|retry_after| {
             self.metrics.refused(Refusal::QueueFull);
@@ -344,7 +347,8 @@ impl Pool {
         }
     }
 
-    /// Waits for a worker, a thread and memory. Returns `None` if the deadline passes before all of them are available.
+    /// Waits for a worker, a thread and memory. Returns `None` if the deadline passes first. Fails if the pool has no
+    /// thread and cannot create a thread, or if the pool is cancelled.
     async fn turn_in_time(
         &self,
         need: Need,
@@ -372,7 +376,7 @@ impl Pool {
         ServiceError::Overloaded { retry_after: self.admission.retry_after_waiting(deadline), cause }
     }
 
-    /// Waits for a future. Returns an error if the grace period ends first.
+    /// Waits for a future. Returns an error if [`cancel_all`](Self::cancel_all) is called before the future is ready.
     async fn or_shutdown<T>(&self, future: impl Future<Output = T>) -> Result<T, ServiceError> {
         let mut shutdown = self.shutdown.subscribe();
         tokio::select! {
@@ -410,13 +414,14 @@ impl Pool {
         job.plan.is_instant() && job.records.solutions.is_none() && self.tables.small().has_distances(size, goal_blank)
     }
 
-    /// Returns the workers and the memory in use. The memory includes the memory of slices of bulk work.
+    /// Returns the workers and the memory in use, and the number of jobs. The memory includes the memory of slices of
+    /// bulk work.
     pub fn load(&self) -> Load {
         let (load, slices) = (self.scheduler.load(), self.lane.load().slices as u64);
         Load { reserved: load.reserved.saturating_add(slices * self.slice_memory), ..load }
     }
 
-    /// Returns the number of entries and bytes of the result cache.
+    /// Returns the number of entries of the result cache, and their memory.
     pub fn cache_usage(&self) -> CacheUsage {
         self.results.usage()
     }
@@ -431,7 +436,8 @@ impl Pool {
         self.is_draining.store(true, Ordering::Release);
     }
 
-    /// Stops all waiting and running jobs, and all bulk work.
+    /// Cancels all waiting and running jobs, and all bulk work. Returns at once: running searches stop at their next
+    /// poll.
     pub fn cancel_all(&self) {
         self.cancel_all.store(true, Ordering::Relaxed);
         self.shutdown.send_replace(true);

@@ -21,12 +21,12 @@ pub(crate) struct PreparedJob {
     pub(crate) tables: TablesAtHand,
 }
 
-/// Effect of the available tables on the result of a job. An equal job at another time may find stronger tables.
+/// Tells whether an equal job at another time could have another result, because other tables are loaded at that time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum TablesAtHand {
-    /// The result does not depend on the time of the request: the tables are strong enough, or the job uses no tables.
+    /// No: the job uses no tables, the tables are strong enough, or the memory limit never admits the tables.
     Usual,
-    /// The result may differ from a result at another time: the tables are missing, or weaker than at another time.
+    /// Yes: the tables are missing, or stronger tables were not loaded in time.
     Weaker,
     /// The time of the job ran out before the tables were loaded.
     TooLate,
@@ -39,6 +39,8 @@ pub(crate) enum TablesAtHand {
 /// Two kinds of jobs also wait for stronger tables under construction, for at most a quarter of their time. The first
 /// kind requires an optimal solution on a large board, because the tables save more time than the wait costs. The
 /// second kind has a limit on expansions, because the result must not depend on the time of the request.
+///
+/// Returns an error if the job needs tables, but the memory or a thread for the tables is lacking.
 pub(crate) async fn prepare(
     cache: &Arc<PatternCache>,
     metrics: &Metrics,

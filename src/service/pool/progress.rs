@@ -36,7 +36,7 @@ pub(crate) struct SearchProgress {
 #[derive(Debug, Default)]
 struct FoundSolutions {
     best: Option<Arc<FoundSolution>>,
-    /// Sender to all subscribers; `None` until there is a subscriber.
+    /// Sender to all subscribers; `None` before the first subscription.
     sender: Option<broadcast::Sender<Arc<FoundSolution>>>,
 }
 
@@ -79,7 +79,7 @@ impl SearchProgress {
         self.since.elapsed()
     }
 
-    /// Returns the current counters. All counters grow, except for the threshold, which may also fall.
+    /// Returns the current counters, lower bound and threshold. Only the threshold may fall or become `None` again.
     pub(crate) fn progress(&self) -> Progress {
         let threshold = self.threshold.load(Ordering::Relaxed);
         Progress {
@@ -90,12 +90,13 @@ impl SearchProgress {
         }
     }
 
-    /// Returns the proven lower bound on the solution length.
+    /// Returns the greatest reported lower bound on the solution length; 0 before the first report.
     pub(crate) fn lower_bound(&self) -> u32 {
         self.lower_bound.load(Ordering::Relaxed)
     }
 
-    /// Returns the best solution so far, and a receiver of all later solutions.
+    /// Returns the shortest solution so far, and a receiver of the later solutions. The solution is `None` before the
+    /// first solution.
     pub(crate) fn subscribe(&self) -> (Option<Arc<FoundSolution>>, broadcast::Receiver<Arc<FoundSolution>>) {
         let mut solutions = self.solutions.lock();
         let sender = solutions.sender.get_or_insert_with(|| broadcast::Sender::new(CHANNEL_CAPACITY));

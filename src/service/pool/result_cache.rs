@@ -21,7 +21,8 @@ type SearchResult = Result<Arc<Report>, ServiceError>;
 /// Future that returns the result of a search.
 type Pending = Pin<Box<dyn Future<Output = SearchResult> + Send>>;
 
-/// Size of a report in bytes above which the insertion runs pending evictions at once.
+/// Memory of a report with its request, in bytes, above which the insertion of the report runs pending evictions at
+/// once.
 const LARGE: usize = 64 << 10;
 
 /// A search that several callers share and may observe. When the last caller drops its copy, the search is dropped.
@@ -61,7 +62,7 @@ impl Future for SharedSearch {
     }
 }
 
-/// Size of a cache.
+/// Number of entries of a cache, and their memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CacheUsage {
     /// Number of entries.
@@ -71,7 +72,7 @@ pub struct CacheUsage {
 }
 
 impl CacheUsage {
-    /// Runs the pending evictions of a cache, and returns the size of the cache.
+    /// Runs the pending evictions of a cache, and returns the number of entries and their memory.
     pub(crate) fn of<K: Hash + Eq + Send + Sync + 'static, V: Clone + Send + Sync + 'static>(
         cache: &Cache<K, V>,
     ) -> Self {
@@ -81,7 +82,7 @@ impl CacheUsage {
 }
 
 impl ResultCache {
-    /// Creates a cache that holds at most `bytes` bytes.
+    /// Creates a cache that evicts reports once all entries together exceed `bytes` bytes.
     pub(crate) fn new(bytes: u64) -> Arc<Self> {
         let weigh =
             |_: &SearchRequest, report: &Arc<Report>| u32::try_from(report.bytes_with_request()).unwrap_or(u32::MAX);
@@ -92,13 +93,13 @@ impl ResultCache {
         })
     }
 
-    /// Returns the cached report of a job, if there is one.
+    /// Returns the cached report of a job; `None` if no report is cached.
     pub(crate) fn find(&self, job: &SearchRequest) -> Option<Arc<Report>> {
         self.reports.get(job)
     }
 
-    /// Joins the running search of an equal job. If there is none, starts the search that `search` creates. The second
-    /// result is true if the search is new.
+    /// Joins the unfinished search of an equal job. If there is no such search, calls `search` to create a search. The
+    /// second result is true if the search is new.
     pub(crate) fn join<F>(
         self: &Arc<Self>,
         job: &SearchRequest,
@@ -140,13 +141,14 @@ impl ResultCache {
         }
     }
 
-    /// Returns the number of entries and bytes of the cache.
+    /// Returns the number of entries of the cache, and their memory.
     pub(crate) fn usage(&self) -> CacheUsage {
         CacheUsage::of(&self.reports)
     }
 }
 
-/// Guard that removes a search from the map when the search has ended or the last caller has dropped it.
+/// Guard in the future of a search. The guard removes the search from `in_flight` when the search has ended, or when
+/// the last caller has dropped the search.
 struct RemoveOnDrop {
     cache: Arc<ResultCache>,
     job: SearchRequest,

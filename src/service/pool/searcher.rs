@@ -44,7 +44,7 @@ impl SearchTask {
     }
 }
 
-/// Runs searches on the caller's thread, and counts and logs the searches.
+/// Runs searches on the current thread, and counts and logs the searches.
 #[derive(Debug)]
 pub(crate) struct Searcher {
     pub(crate) tables: Arc<Tables>,
@@ -119,7 +119,7 @@ impl Searcher {
         self.finish(job, report, span)
     }
 
-    /// Counts an ended job, and logs the job if it has a report.
+    /// Does the same as [`count`](Self::count), and also logs a job that has a report.
     fn finish(
         &self,
         job: &SearchRequest,
@@ -148,8 +148,9 @@ impl Searcher {
         report
     }
 
-    /// Returns the percentile of an optimal solution. Returns `None` if the solution is not optimal, if the search
-    /// counts multi-tile moves, or if the distribution of lengths is unknown.
+    /// Returns the percentage of boards with a shorter optimal solution than this board, among all boards that can
+    /// reach the goal. Returns `None` if the solution is not optimal, if the search counts multi-tile moves, or if the
+    /// distribution of lengths is unknown.
     fn percentile(&self, SearchRequest { puzzle, .. }: &SearchRequest, report: &Report) -> Option<f64> {
         if !report.is_optimal() || report.metric != Metric::SingleTile {
             return None;

@@ -28,13 +28,13 @@ pub trait BulkWork: Send + Sync {
 /// Result of a slice.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Slice {
-    /// Tells whether more slices follow.
+    /// Tells whether more slices of the work follow.
     pub end: SliceEnd,
     /// Boards of the slice, counted by outcome.
     pub boards: BoardCounts,
 }
 
-/// Tells whether more slices follow after a slice.
+/// Tells whether more slices of the work follow after a slice.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SliceEnd {
     /// More slices may follow.
@@ -53,14 +53,14 @@ pub struct SliceContext<'a> {
 }
 
 impl<'a> SliceContext<'a> {
-    /// Worker time after which a slice should end, since other bulk work waits for a turn.
+    /// Worker time after which a slice should end, because other bulk work may wait for a turn.
     pub const TIME: Duration = Duration::from_millis(20);
 
     pub(crate) fn new(permit: &'a RunPermit) -> Self {
         Self { permit, cancel: permit.cancellation.flags.each_ref().map(|flag| &**flag) }
     }
 
-    /// Returns the cancel flags. A flag that is set ends the work.
+    /// Returns the cancel flags. The work ends once a flag is set.
     pub fn cancel(&self) -> &[&'a AtomicBool] {
         &self.cancel
     }

@@ -14,8 +14,8 @@ use super::scheduler::{Arrival, Cancellation, Need};
 use super::threads::JobThreads;
 use crate::service::job::{Answer, Origin, ServiceError};
 
-/// A subscription to an admitted or finished search. Dropping the subscription leaves the search. The search stops when
-/// its last caller has left.
+/// A subscription to an admitted or finished search. The search stops when its last subscription has been dropped and
+/// no other caller waits for the search.
 #[derive(Debug)]
 pub struct Subscription(SubscriptionState);
 
@@ -51,8 +51,9 @@ impl Subscription {
         Self(SubscriptionState::Finished(Some(answer)))
     }
 
-    /// Subscribes to a search. Waits until the search is admitted or has ended. If the search was rejected or has
-    /// failed, returns the error of the search.
+    /// Subscribes to a search. Waits until the search is admitted and its initial solution is reported or known to be
+    /// absent, or until the search has ended. If the search was rejected or has failed by then, returns the error of
+    /// the search.
     pub(crate) async fn begin(
         job: &SearchRequest,
         mut search: SharedSearch,
@@ -120,8 +121,9 @@ impl Running {
     }
 }
 
-/// Reports a lower bound and a constructed solution, if the search does not report an initial solution itself. Runs
-/// once per search.
+/// Reports a lower bound and a constructed solution to `progress`. Does nothing if the plan does not [report an initial
+/// solution](taquin_solver::Plan::reports_initial_solution), if the search has already found a solution, or if
+/// [`bounds`] returns `None`.
 async fn report_initial_solution(job: &SearchRequest, progress: &SearchProgress, threads: &JobThreads) {
     if !job.plan.reports_initial_solution() || progress.has_solution() {
         return;
@@ -132,8 +134,9 @@ async fn report_initial_solution(job: &SearchRequest, progress: &SearchProgress,
     }
 }
 
-/// Computes a lower bound and a constructed solution. Returns `None` if the time limit of the job passes before the
-/// start, or if there is no thread.
+/// Computes a lower bound and a constructed solution on a thread of the pool. Returns `None` if the computation does
+/// not start within the time limit of the job, counted from this call. Also returns `None` if the pool has no thread
+/// and the system refuses to create a thread, or if the computation panics.
 async fn bounds(job: &SearchRequest, threads: &JobThreads) -> Option<(u32, Path)> {
     let (puzzle, deadline) = (job.puzzle, Instant::now() + job.limits.time);
     let turn =

@@ -34,7 +34,7 @@ struct Shared {
     max: usize,
     state: Mutex<ThreadsState>,
     changed: Condvar,
-    /// True if the system refused to create the last thread.
+    /// True if the system refused the latest attempt to create a thread.
     is_refused: AtomicBool,
     spawn: Spawn,
 }
@@ -43,7 +43,7 @@ struct Shared {
 struct ThreadsState {
     /// Number of threads.
     count: usize,
-    /// Work for the next idle threads. Each idle thread gets at most one item.
+    /// Work of started jobs. The next idle threads run the items in this order.
     work: VecDeque<Work>,
     is_closed: bool,
 }
@@ -76,7 +76,8 @@ impl fmt::Debug for ThreadsState {
 }
 
 impl JobThreads {
-    /// Creates the first `kept` threads, as far as the system allows. Later, the pool creates up to `max` threads.
+    /// Creates the first `kept` threads, as far as the system allows. Later, the pool creates further threads, up to
+    /// `max` in all.
     pub(crate) fn start(scheduler: &Arc<Scheduler>, kept: usize, max: usize) -> Self {
         Self::start_with(scheduler, kept, max, |work| {
             Builder::new().name("taquin-job".to_owned()).spawn(work).map(drop)
@@ -103,8 +104,9 @@ impl JobThreads {
         threads
     }
 
-    /// Waits for a worker, a thread and memory. Fails if there is no thread and the system refuses to create a thread.
-    /// If there are threads, the job waits for another job to release its thread.
+    /// Waits for a worker, a thread and memory. Fails if the pool has no thread and the system refuses to create a
+    /// thread. If the pool has threads but cannot create another thread, the job waits until another job releases its
+    /// thread.
     pub(crate) async fn turn(
         &self,
         need: Need,
@@ -126,8 +128,8 @@ impl JobThreads {
         Ok(permit)
     }
 
-    /// Creates a thread, up to the maximum, if jobs could use another thread. Fails if there is no thread and the
-    /// system refuses to create a thread.
+    /// Creates a thread, up to the maximum, if jobs could use another thread and no thread is idle. Fails if the pool
+    /// has no thread and the system refuses to create a thread.
     fn provide(&self) -> Result<(), NoThread> {
         if self.0.scheduler.lacks_thread() { self.create() } else { Ok(()) }
     }
@@ -195,7 +197,7 @@ impl Shared {
         }
     }
 
-    /// Waits for work. Returns `None` if the thread must end.
+    /// Waits for work. Returns `None` if the thread must end, because the pool is dropped or the thread is spare.
     fn next(&self) -> Option<Work> {
         let mut state = self.state.lock();
         loop {

@@ -1,4 +1,4 @@
-//! Fair scheduling of jobs. The next job is the job that has run for the least time.
+//! Scheduling of jobs. Jobs that have run for less time usually run first.
 
 mod state;
 #[cfg(test)]
@@ -22,22 +22,24 @@ pub(crate) use state::{Arrival, Trial};
 /// At most one job per worker runs at a time. The *level* of a job is a number that rises with the running time of the
 /// job, by one for each power of ten. Jobs of a lower level run first. Within a level, older jobs run first. So short
 /// searches finish soon, whatever the number of long searches (multilevel feedback queue: Corbató, Merwin Daggett &
-/// Daley 1962). A running job yields to jobs of a lower level after a minimum time slice. At times the oldest job runs
-/// next, so that no job starves.
+/// Daley 1962). A running job yields to jobs of a lower level after a minimum time slice. After some starts and
+/// resumptions, the oldest stopped or paused job runs next, so that no job starves.
 ///
-/// A started job keeps its memory until the job ends. So the scheduler reserves the largest memory that the job may
-/// need before the job starts. One part of the memory is only for light jobs, and another part is only for light and
-/// small jobs. So light and small jobs overtake larger jobs that wait for memory.
+/// A started job keeps its memory until the job ends. So, before a job starts, the scheduler reserves all memory that
+/// the job may need. A *light* job stores no nodes, and a *small* job needs at most [`SearchMemory::small`] bytes. One
+/// part of the memory is only for light jobs, and another part is only for light and small jobs. So light and small
+/// jobs overtake larger jobs that wait for memory.
 ///
 /// A started job also keeps its thread, so a job starts only if a thread is idle. Therefore the number of threads
 /// limits the number of paused jobs; [`add_thread`](Self::add_thread) adds a thread. The first 50 ms of a job are the
-/// *trial* of the job. If too many long jobs hold a thread at the end of the trial, the scheduler stops the job. The
-/// job starts again from the beginning when one of the long jobs ends (task assignment by guessing size: Harchol-Balter
-/// 2002). So a short job waits only for trials, never for a long job. A long job may wait, and loses little more than
-/// 50 ms of work.
+/// *trial* of the job. If too many long jobs hold a thread at the end of the trial, the scheduler stops the job, and
+/// the job releases its memory and its thread. The job starts again from the beginning when one of the long jobs ends
+/// (task assignment by guessing size: Harchol-Balter 2002). So a short job waits only for trials, never for a long job.
+/// A long job may wait, and loses little more than 50 ms of work.
 ///
-/// A slice of bulk work has the highest level, so slices run last. A slice waits for a worker like a paused job. At its
-/// next poll, a slice yields to every job and to the helpers of searches, without a minimum time slice (docs/adr/0011).
+/// A slice of bulk work has the highest level, so slices run last. A slice waits for a worker like a paused job. A
+/// slice yields at its next poll, without a minimum time slice, if any job or a helper of a search needs a worker
+/// (docs/adr/0011).
 #[derive(Debug)]
 pub(crate) struct Scheduler {
     workers: usize,
@@ -48,16 +50,16 @@ pub(crate) struct Scheduler {
     waiting: AtomicU8,
 }
 
-/// Workers and memory in use.
+/// Workers and memory in use, and the number of jobs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Load {
     /// Number of busy workers. Workers of jobs, of helpers and of bulk work count.
     pub busy: usize,
     /// Number of busy workers that run bulk work.
     pub bulk: usize,
-    /// Number of jobs without a worker. The jobs may have started or not.
+    /// Number of jobs that wait for a worker. Paused jobs count.
     pub waiting: usize,
-    /// Number of jobs that have started and not ended.
+    /// Number of jobs that hold a thread. Running and paused jobs count.
     pub begun: usize,
     /// Memory that started jobs have reserved, in bytes. [`Pool::load`](super::Pool::load) adds the memory of slices of
     /// bulk work.
@@ -75,7 +77,8 @@ impl Scheduler {
     }
 
     /// Blocks until a slice of bulk work has a worker, and returns the permit of the slice. Returns `None` if `is_over`
-    /// returns true first. This function calls `is_over` at its start and at each [`wake_slices`](Self::wake_slices).
+    /// returns true first. This function calls `is_over` at its start, and at least after each
+    /// [`wake_slices`](Self::wake_slices).
     pub(crate) fn slice_permit(self: &Arc<Self>, is_over: &dyn Fn() -> bool) -> Option<RunPermit> {
         let number = self.state.lock().next_number();
         let time_left = || if is_over() { Duration::ZERO } else { Duration::MAX };
@@ -88,7 +91,8 @@ impl Scheduler {
         self.state.lock().wake_slices();
     }
 
-    /// Queues a job for a worker, a thread and memory. The reservation is at most [`SearchMemory::shared`] bytes.
+    /// Queues a job for a worker, a thread and memory. If the job needs more than [`SearchMemory::shared`] bytes, only
+    /// so many bytes will be reserved.
     pub(crate) fn enqueue(self: &Arc<Self>, need: Need, arrival: Arrival, cancellation: Cancellation) -> Turn {
         let bytes = need.bytes.min(self.memory.shared);
         let class = if need.is_light { 0 } else { 1 + usize::from(bytes > self.memory.small) };
@@ -97,7 +101,8 @@ impl Scheduler {
         Turn { queued: DequeueOnDrop { scheduler: Arc::clone(self), number }, started, cancellation }
     }
 
-    /// Returns the workers and the memory in use.
+    /// Returns the workers and the memory in use, and the number of jobs. The memory does not include slices of bulk
+    /// work.
     pub(crate) fn load(&self) -> Load {
         let state = self.state.lock();
         Load {
@@ -178,8 +183,8 @@ impl Scheduler {
         Some(BorrowedWorker(Arc::clone(self)))
     }
 
-    /// Returns true if a job may keep its thread after its trial, and counts the job as long. A stopped job that could
-    /// start again takes precedence.
+    /// If a job may keep its thread after its trial, counts the job as long and returns true; otherwise returns false.
+    /// A stopped job that could start again takes precedence.
     fn try_keep_thread(self: &Arc<Self>) -> bool {
         let mut state = self.state.lock();
         let may_keep = state.has_room_for_long_job() && !state.has_startable_restart();
@@ -209,7 +214,8 @@ impl Scheduler {
         changed
     }
 
-    /// Starts a queued job by sending its permit. If the future of the job was dropped meanwhile, returns the permit.
+    /// Starts a queued job by sending its permit. If the future of the job was dropped meanwhile, returns the permit;
+    /// otherwise returns `None`.
     fn begin(self: &Arc<Self>, state: &mut PoolState, number: u64) -> Option<RunPermit> {
         let QueuedJob { bytes, arrival, start } = state.dequeue(number)?;
         let trial = if let Arrival::Restart(trial) = arrival { Some(trial) } else { None };
@@ -253,7 +259,7 @@ impl Scheduler {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Need {
     pub(crate) bytes: u64,
-    /// True if the job stores neither nodes nor lists of nodes.
+    /// True for a search that stores neither nodes nor lists of nodes, and for all work other than a search.
     pub(crate) is_light: bool,
 }
 
@@ -262,12 +268,12 @@ impl Need {
     pub(crate) const NONE: Self = Self { bytes: 0, is_light: true };
 }
 
-/// Conditions that end a waiting or running job: the deadline and the cancel flags.
+/// Conditions that end a waiting or running job or slice: the deadline and the cancel flags.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Cancellation {
     /// End of the job's time; `None` if the job's time is unlimited.
     pub(crate) deadline: Option<Instant>,
-    /// Cancel flag of the job, and cancel flag of the pool.
+    /// Cancel flag of the job or bulk work, and cancel flag of the pool.
     pub(crate) flags: [Arc<AtomicBool>; 2],
 }
 
@@ -277,7 +283,8 @@ impl Cancellation {
         self.flags.iter().any(|flag| flag.load(Ordering::Relaxed))
     }
 
-    /// Returns the time until the deadline. Returns zero once a flag is set, and the maximum without a deadline.
+    /// Returns the time until the deadline. Returns zero once a flag is set, and [`Duration::MAX`] if there is no
+    /// deadline.
     fn time_left(&self) -> Duration {
         if self.is_raised() {
             return Duration::ZERO;
@@ -286,7 +293,7 @@ impl Cancellation {
     }
 }
 
-/// The wait of a queued job for its permit. Dropping the value removes the job from the queue.
+/// A queued job that waits for its permit. Dropping the turn removes the job from the queue.
 pub(crate) struct Turn {
     queued: DequeueOnDrop,
     started: oneshot::Receiver<RunPermit>,
@@ -294,7 +301,7 @@ pub(crate) struct Turn {
 }
 
 impl Turn {
-    /// Waits until the job starts.
+    /// Waits until the job starts, and returns the permit of the job.
     pub(crate) async fn started(self) -> RunPermit {
         let Self { queued, started, cancellation } = self;
         let mut permit = started.await.expect("a queued job is started or dropped");
@@ -317,8 +324,8 @@ impl Drop for DequeueOnDrop {
     }
 }
 
-/// Permission of a job or slice to run. The permit holds a worker, except while the job or slice is paused. The permit
-/// of a job also holds memory and a thread.
+/// Permission of a job or slice to run. The permit holds a worker, except while the job or slice is paused, and except
+/// after a pause that the [`Cancellation`] ended. The permit of a job also holds memory and a thread.
 #[derive(Debug)]
 pub(crate) struct RunPermit {
     scheduler: Arc<Scheduler>,
@@ -341,7 +348,7 @@ pub(crate) struct RunPermit {
 struct RunClock {
     /// Start of the current time slice; `None` while there is no worker.
     since: Option<Instant>,
-    /// Running time before the current time slice. The trial is included.
+    /// Running time before the current time slice, which includes an earlier trial of the job.
     worked: Duration,
     paused: Duration,
 }
@@ -384,7 +391,7 @@ impl RunPermit {
         is_stopped.then(|| Trial { number: self.number, worked: self.times().0 })
     }
 
-    /// Returns the running time, which includes the trial, and the paused time since the start.
+    /// Returns the running time and the paused time. The running time includes an earlier trial of the job.
     pub(crate) fn times(&self) -> (Duration, Duration) {
         let RunClock { since, worked, paused } = *self.clock.lock();
         (worked + since.map_or(Duration::ZERO, |since| since.elapsed()), paused)
@@ -413,8 +420,8 @@ impl RunPermit {
         self.scheduler.waiting.load(Ordering::Relaxed) < BULK
     }
 
-    /// Releases the worker of a slice, and runs a closure. Then blocks until the slice has a worker again, or until the
-    /// slice is cancelled.
+    /// Releases the worker of a slice, and runs a closure. Then blocks until the slice has a worker again or is
+    /// cancelled.
     pub(crate) fn without_worker<T>(&self, run: impl FnOnce() -> T) -> T {
         let begun = Instant::now();
         if !self.clock.lock().stop() {
@@ -426,7 +433,8 @@ impl RunPermit {
         done
     }
 
-    /// Releases the worker, if there is one, and blocks until the job or slice has a worker again, or is cancelled.
+    /// Releases the worker, and blocks until the job or slice has a worker again, or until its [`Cancellation`] ends
+    /// the wait. Does nothing if the permit holds no worker.
     fn yield_worker(&self, clock: &mut RunClock, level: u8) {
         let begun = Instant::now();
         if clock.stop() {
@@ -434,8 +442,8 @@ impl RunPermit {
         }
     }
 
-    /// Blocks until the job or slice has a worker again, or is cancelled and has no worker. The time since `begun`
-    /// counts as paused time.
+    /// Blocks until the job or slice has a worker again, or until its [`Cancellation`] ends the wait. Adds the time
+    /// since `begun` to the paused time.
     fn wait_for_worker(&self, clock: &mut RunClock, begun: Instant, level: u8, has_worker: bool) {
         let time_left = || self.cancellation.time_left();
         let is_resumed = self.scheduler.wait_for_worker((level, self.number), has_worker, &time_left);
@@ -490,8 +498,8 @@ impl Helpers for RunPermit {
         });
     }
 
-    /// Yields the worker to a waiting job of a lower level. A slice also yields to helpers. Stops a job after its
-    /// trial, if the job may not keep its thread.
+    /// Yields the worker to a waiting job of a lower level. A job yields only after a minimum time slice. A slice also
+    /// yields to helpers. Sets the stop flag of a job after its trial, if the job may not keep its thread.
     fn pause(&self) {
         let waiting = self.scheduler.waiting.load(Ordering::Relaxed);
         if self.is_slice {
@@ -514,7 +522,7 @@ impl Helpers for RunPermit {
     }
 }
 
-/// A worker that a helper of a search has borrowed. Dropping the value returns the worker.
+/// A worker that a helper of a search has borrowed. Dropping the `BorrowedWorker` returns the worker.
 struct BorrowedWorker(Arc<Scheduler>);
 
 impl Drop for BorrowedWorker {

@@ -27,7 +27,7 @@ pub(crate) struct SchedulerState<S> {
     pub(crate) idle_threads: usize,
     /// Maximum number of threads. Idle threads and threads of jobs count.
     pub(crate) max_threads: usize,
-    /// Number of jobs that have started and not ended.
+    /// Number of jobs that hold a thread. Running and paused jobs count.
     pub(crate) begun: usize,
     /// Number of started jobs that may keep their thread after their trial.
     pub(crate) long: usize,
@@ -39,7 +39,7 @@ pub(crate) struct SchedulerState<S> {
     restarts: Queue<S>,
     /// Started jobs, and slices of bulk work, that wait for a worker, by level and number.
     pub(crate) paused: BTreeMap<(u8, u64), Arc<PausedJob>>,
-    /// Number of starts and resumptions of jobs since the oldest stopped or paused job last ran next.
+    /// Number of starts and resumptions of jobs since the scheduler last chose the oldest stopped or paused job.
     since_oldest: u32,
     /// Number of slices of bulk work that have a worker.
     pub(crate) busy_slices: usize,
@@ -56,14 +56,14 @@ pub(crate) struct QueuedJob<S> {
     pub(crate) start: S,
 }
 
-/// The first run of a job that was stopped because no thread was left for another long job.
+/// The first run of a job, if that run was stopped because no thread was left for another long job.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Trial {
     pub(crate) number: u64,
     pub(crate) worked: Duration,
 }
 
-/// The way in which a job enters the queue.
+/// The reason for which a job enters the queue.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Arrival {
     /// A new job.
@@ -82,8 +82,7 @@ pub(crate) struct PausedJob {
     pub(crate) thread: Thread,
 }
 
-/// The job or slice to run next. The value has the number of the job or slice. If the job or slice is paused, the value
-/// has the level before the number.
+/// The job or slice to run next, by number. `Paused` has the level before the number.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NextJob {
     Queued(u64),
@@ -101,7 +100,7 @@ pub(crate) const HELP: u8 = 5;
 pub(crate) const MIN_SLICE: Duration = Duration::from_millis(5);
 /// Level at which the trial of a job ends: the job has run for 50 ms.
 pub(crate) const LONG: u8 = 2;
-/// Number of starts and resumptions of jobs after which the oldest stopped or paused job runs next.
+/// Number of starts and resumptions of jobs after which the scheduler chooses the oldest stopped or paused job.
 pub(crate) const OLDEST_FIRST: u32 = 8;
 
 /// Returns the level of a job with this running time: 0 below 5 ms, 1 below 50 ms, 2 below 0.5 s, 3 below 5 s, and 4
@@ -198,12 +197,12 @@ impl<S> SchedulerState<S> {
         self.restarts.iter().map(BTreeMap::len).sum()
     }
 
-    /// Returns true if a waiting job could start on an idle thread.
+    /// Returns true if a waiting job could start once a thread is idle.
     pub(crate) fn wants_thread(&self) -> bool {
         self.next_with_memory().is_some() || self.has_startable_restart()
     }
 
-    /// Returns true if a job that was stopped after its trial could start again on an idle thread.
+    /// Returns true if a job that was stopped after its trial could start again once a thread is idle.
     pub(crate) fn has_startable_restart(&self) -> bool {
         self.restart_with_memory().is_some()
     }
@@ -211,8 +210,8 @@ impl<S> SchedulerState<S> {
     /// Returns true if another job may keep its thread after its trial.
     ///
     /// The scheduler keeps some threads for trials, so that a short job never waits for a long job. The number of these
-    /// threads is the number of workers, but at most a quarter of all threads, and at least one. If there is only one
-    /// thread, a long job may keep that thread.
+    /// threads is the number of workers, but at most a quarter of the maximum number of threads, and at least one. If
+    /// there is only one thread, a long job may keep that thread.
     pub(crate) fn has_room_for_long_job(&self) -> bool {
         let for_trials = self.workers.min(self.max_threads / 4).max(1);
         self.long < self.max_threads.saturating_sub(for_trials).max(1)
@@ -237,7 +236,8 @@ impl<S> SchedulerState<S> {
         }
     }
 
-    /// Counts the start or the resumption of the next job. Slices of bulk work do not count.
+    /// Counts a start or resumption in `since_oldest`. If `next` is the oldest stopped or paused job, sets the counter
+    /// to 0. Ignores slices of bulk work.
     pub(crate) fn count(&mut self, next: NextJob) {
         if matches!(next, NextJob::Paused((BULK, _))) {
             return;
@@ -291,14 +291,14 @@ impl<S> SchedulerState<S> {
         classes.filter_map(|class| self.first_with_memory(&self.queued, class)).min()
     }
 
-    /// Returns the number of the first job of a class in a queue. Returns `None` if the job's memory is not available
-    /// beside the reserve of the class.
+    /// Returns the number of the first job of a class in a queue. Returns `None` if the class is empty, or if the job's
+    /// memory is not available beside the reserve of the class.
     fn first_with_memory(&self, queue: &Queue<S>, class: usize) -> Option<u64> {
         let (number, first) = queue[class].first_key_value()?;
         (first.bytes.saturating_add(self.reserves[class]) <= self.memory).then_some(*number)
     }
 
-    /// Returns the oldest stopped or paused job that could run.
+    /// Returns the oldest stopped or paused job that could run; `None` if there is no such job.
     fn oldest(&self) -> Option<NextJob> {
         let paused = self.paused.range(..(BULK, 0)).map(|(key, _)| (key.1, NextJob::Paused(*key)));
         let restart = self.next_restart().map(|number| (number, NextJob::Restart(number)));
