@@ -19,14 +19,15 @@ pub(crate) struct BegunChunk {
     _memory: ChunkMemory,
 }
 
-/// Memory that is reserved for begun chunks, in bytes: the sum of all owners, and the sum of one owner.
+/// Memory that is reserved for begun chunks, in bytes: `all` for the chunks of all owners, and `own` for the chunks of
+/// one owner.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ChunkBudget {
     all: Arc<AtomicU64>,
     own: Arc<AtomicU64>,
 }
 
-/// Memory that is reserved for one begun chunk. Dropping the value releases the memory.
+/// Memory that is reserved for one begun chunk. Dropping the `ChunkMemory` releases the memory.
 pub(crate) struct ChunkMemory {
     budget: ChunkBudget,
     bytes: u64,
@@ -45,7 +46,7 @@ impl BegunChunk {
 }
 
 impl ChunkBudget {
-    /// Creates the budget of another owner. All budgets share the sum of all owners.
+    /// Creates the budget of another owner. All budgets share the count `all`.
     pub(crate) fn of_owner(&self) -> Self {
         Self { all: Arc::clone(&self.all), own: Arc::default() }
     }
@@ -55,8 +56,8 @@ impl ChunkBudget {
         self.all.load(Ordering::Relaxed) > 0
     }
 
-    /// Reserves the memory of one chunk of a job. Returns `None` if too little memory is free, unless the owner has no
-    /// begun chunk.
+    /// Reserves the memory of one chunk of a job. Returns `None` if too little memory is free and the owner already has
+    /// a begun chunk.
     pub(crate) fn take(&self, spec: &JobSpec) -> Option<ChunkMemory> {
         let bytes = bytes_of(spec);
         let fitting = |all: u64| Some(all + bytes).filter(|all| *all <= MAX_BYTES);

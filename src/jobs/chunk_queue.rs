@@ -42,7 +42,7 @@ impl<B> ChunkQueue<B> {
     }
 
     /// Takes the first parked chunk. If no chunk is parked and `may_begin` is true, begins a dropped or new chunk.
-    /// Otherwise returns `None`.
+    /// Returns `None` if there is no chunk to take.
     pub(crate) fn take(&mut self, may_begin: bool) -> Option<Taken<B>> {
         let taken = match self.parked.pop_front() {
             Some(parked) => Taken::Parked(parked),
@@ -114,7 +114,7 @@ impl<B> ChunkQueue<B> {
         self.done == self.is_done.len() as u64
     }
 
-    /// Removes all chunks, so that no chunk begins any more. The numbers of done and active chunks do not change.
+    /// Removes all chunks, so that no chunk begins any more. The counts of done and active chunks do not change.
     pub(crate) fn clear(&mut self) {
         let done = self.done;
         *self = Self { done, active: self.active, ..Self::new(&[]) };

@@ -39,7 +39,7 @@ const MAX_SHARED_CHUNKS: u64 = 1 << 20;
 /// Longest pause between attempts to estimate the cost of an upload while the service is overloaded.
 const OVERLOAD_PAUSE: Duration = Duration::from_secs(1);
 
-/// Time limit of the search for a board of the sample.
+/// Time limit of the search on each board of the sample.
 const SAMPLE_TIME: Duration = Duration::from_millis(250);
 
 impl JobEngine {
@@ -93,7 +93,7 @@ impl JobEngine {
         Ok(job)
     }
 
-    /// Caps the requested search limits at the limits of the service.
+    /// Caps the requested time limit and the requested limit on expansions at the limits of the service.
     fn limits(&self, requested: RequestedLimits) -> RequestedLimits {
         let settings = self.service.settings();
         RequestedLimits {
@@ -124,7 +124,7 @@ impl JobEngine {
     }
 
     /// Returns the number of the owner's unfinished jobs, or 0 if the key already belongs to a job. Fails if the number
-    /// has reached the limit.
+    /// has reached the limit, or if the store cannot be read.
     async fn unfinished_beside(self: &Arc<Self>, owner: JobOwner, key: Option<&str>) -> Result<usize, CreateError> {
         let existing = match key {
             Some(key) => self.find(owner, owner.job_of_key(key)).await?,
@@ -139,7 +139,7 @@ impl JobEngine {
     }
 
     /// Counts a job in creation against the owner's limit, in addition to `unfinished` jobs of the owner. The job
-    /// counts until the result is dropped.
+    /// counts until the `Creation` is dropped. Fails if the owner has reached the limit.
     fn count(&self, owner: JobOwner, unfinished: usize) -> Result<Creation, CreateError> {
         let most = self.settings.max_unfinished.saturating_sub(unfinished);
         self.creations.begin(owner, most).map_err(|others| CreateError::TooMany(unfinished + others))
@@ -155,7 +155,7 @@ impl JobEngine {
     }
 
     /// Returns the job with this id; `None` if there is no such job, or if the owner may not see the job. Fails with
-    /// [`CreateError::OtherJob`] if the job has another specification than `draft`. Blocks.
+    /// [`CreateError::OtherJob`] if the specification of the job is readable and differs from `draft`. Blocks.
     fn existing(&self, owner: JobOwner, id: JobId, draft: &Draft) -> Result<Option<Arc<Job>>, CreateError> {
         let Some(job) = self.look_up(id)?.filter(|job| job.is_of(owner)) else { return Ok(None) };
         let spec = job.stored().spec();
@@ -165,15 +165,16 @@ impl JobEngine {
         if is_same || !job.has_spec() { Ok(Some(job)) } else { Err(CreateError::OtherJob(Box::new(spec.clone()))) }
     }
 
-    /// Updates the known jobs, so that the jobs of other processes count against the owner's limit. This function
-    /// ignores errors: while the store is unreadable, exceeding the limit is better than refusing all jobs.
+    /// Updates the known jobs, so that the jobs of other processes count against the owner's limit. Does nothing before
+    /// the first successful listing. This function ignores errors: while the store is unreadable, exceeding the limit
+    /// is better than refusing all jobs.
     async fn refresh_for_quota(self: &Arc<Self>) {
         if *self.has_searched.borrow() {
             drop(self.refresh().await);
         }
     }
 
-    /// Fails if the owner has reached the limit of unfinished jobs.
+    /// Fails if the owner has reached the limit of unfinished jobs. Jobs in creation do not count.
     fn check_quota(&self, owner: JobOwner) -> Result<(), CreateError> {
         let unfinished = self.unfinished(owner);
         if unfinished < self.settings.max_unfinished { Ok(()) } else { Err(CreateError::TooMany(unfinished)) }
@@ -184,8 +185,8 @@ impl JobEngine {
         self.jobs.lock().values().filter(is_unfinished).count()
     }
 
-    /// Estimates the mean core time of a board of an upload. Retries while the service is overloaded, so that the
-    /// client need not send the boards again.
+    /// Estimates the mean core time of a board of an upload. Retries while the service is overloaded, until the time
+    /// limit of the folder, so that the client need not send the boards again.
     async fn cost_of_upload(self: &Arc<Self>, draft: &Arc<Draft>, folder: &NewFolder) -> Result<Duration, CreateError> {
         loop {
             match self.cost(draft, folder).await {
@@ -198,7 +199,7 @@ impl JobEngine {
         }
     }
 
-    /// Estimates the mean core time of a board, by searches for a sample of the boards.
+    /// Estimates the mean core time of a board, by searches on a sample of the boards.
     async fn cost(self: &Arc<Self>, draft: &Arc<Draft>, folder: &NewFolder) -> Result<Duration, CreateError> {
         let (want, limits) = (draft.want, draft.limits);
         let (same, files) = (Arc::clone(draft), Arc::clone(folder.files()));

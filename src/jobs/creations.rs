@@ -1,4 +1,4 @@
-//! Counts jobs in creation. Such a job is an upload in transfer, or a recipe whose cost is being estimated.
+//! Counts jobs in creation: uploads in transfer, and jobs whose cost is being estimated.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use super::owner::JobOwner;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Creations(Arc<Mutex<HashMap<JobOwner, usize>>>);
 
-/// Counts a job in creation until dropped.
+/// A job in creation. The job counts until the `Creation` is dropped.
 #[derive(Debug)]
 pub(crate) struct Creation {
     creations: Creations,

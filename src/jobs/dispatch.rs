@@ -17,11 +17,11 @@ use crate::service::{BulkHandle, BulkWork, Service};
 /// Distributes the chunks of unfinished jobs to workers of this process or of other processes.
 pub trait Dispatch: Debug + Send + Sync {
     /// Starts all missing work of these jobs, and starts no work of other jobs. The engine calls this function every
-    /// two seconds, and soon after a job was created or cancelled. The calling thread may block. The implementation
-    /// logs errors, and the next call retries.
+    /// two seconds, and soon after a job was created, loaded or cancelled. The calling thread may block. The
+    /// implementation logs errors, and the next call retries.
     fn reconcile(&self, unfinished: &[Arc<Job>]);
 
-    /// Returns true if a worker for chunks exists at present, even if other bulk work keeps the worker busy.
+    /// Returns true if a worker serves bulk work at present. The worker may be busy with other bulk work than jobs.
     fn has_worker(&self) -> bool;
 
     /// Returns true if other processes make the chunks. If so, only the store shows which chunks are done.
@@ -60,8 +60,9 @@ impl LocalDispatch {
 }
 
 impl Dispatch for LocalDispatch {
-    /// Registers the work of each owner with unfinished jobs. Wakes registered work, since a disk that was full may
-    /// have space again. Unregisters the work of an owner whose jobs are all blocked.
+    /// Registers the work of each owner with unfinished jobs, and registers aborted work again. Wakes registered work,
+    /// since a disk that was full may have space again. If all jobs of an owner are blocked, keeps the owner's work
+    /// unregistered.
     fn reconcile(&self, unfinished: &[Arc<Job>]) {
         let mut owners = self.owners.lock();
         for job in unfinished {

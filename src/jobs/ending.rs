@@ -31,9 +31,9 @@ named!(Ending { Cancel => "cancel", Delete => "delete" });
 pub enum Ended {
     /// The job has ended, and still exists.
     Kept,
-    /// The job was deleted.
+    /// This request or a concurrent request has deleted the job.
     Deleted,
-    /// Another process had already deleted the job.
+    /// Another process had deleted the job before this request could cancel or delete the job.
     Gone,
     /// The state of the job does not allow this effect. Nothing has changed.
     Refused(Ending),
@@ -43,7 +43,7 @@ impl JobEngine {
     /// Cancels an unfinished job, or deletes an ended job. `only` restricts the call to one of the two effects. Blocks.
     ///
     /// # Errors
-    /// [`JobError`] if the result cannot be stored.
+    /// [`JobError`] if the store cannot be read or written, or if another process is deleting the job.
     pub fn end(&self, job: &Arc<Job>, only: Option<Ending>) -> Result<Ended, JobError> {
         let was_ended = job.state().is_ended();
         if !was_ended && self.store.is_shared() {
@@ -73,7 +73,7 @@ impl JobEngine {
         }
     }
 
-    /// Cancels a job unless it has ended.
+    /// Cancels a job, unless the job has ended. If the files of the job are damaged, ends the job as failed.
     fn cancel(&self, job: &Job) -> Result<(), JobError> {
         match job.cancel() {
             // The record still names the folder, so the job was not deleted, and the error means that the job's files
@@ -114,9 +114,9 @@ impl JobEngine {
         Ok(exists)
     }
 
-    /// Checks the files with the rows of the parts `parts`. With `has_problems`, also checks the files with the
-    /// problems of invalid rows. Reading all parts of a shared store may take long, so for a shared store this function
-    /// reads only the first part, and checks that the other parts exist. Blocks.
+    /// Checks the files from which clients read the rows of the chunks `parts`. If `has_problems` is true, also checks
+    /// the stored problems of invalid rows. Reading all parts of a shared store may take long, so for a shared store
+    /// this function reads only the first part, and checks that the other parts exist. Blocks.
     ///
     /// # Errors
     /// [`JobError`] if a file is missing or damaged, or if the store fails.
@@ -132,7 +132,7 @@ impl JobEngine {
         Ok(())
     }
 
-    /// Removes the record of a job, and schedules the removal of the job's files. A job may have many files.
+    /// Removes the record of a job. The job's files are removed later, because a job may have many files.
     pub(crate) fn remove(&self, job: &Arc<Job>) -> Result<Removal, JobError> {
         let commit = self.commit.lock();
         let removal = self.store.remove(job.id(), job.record.folder)?;
@@ -149,7 +149,7 @@ impl JobEngine {
     }
 
     /// Removes the files of removed jobs. If a folder cannot be removed, [`tidy`](Self::tidy) or the next start of the
-    /// process removes the folder, since no record names it.
+    /// process removes the folder, since no record names the folder.
     pub(crate) fn remove_files(&self) {
         let next = || -> Option<(JobId, FolderName)> { self.removed.lock().pop() };
         while let Some((id, folder)) = next()

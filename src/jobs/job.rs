@@ -47,7 +47,7 @@ struct JobProgress {
     /// The reason of a failure, if the failure could not be stored yet.
     failure: Option<String>,
     /// Number of running and paused slices of the job. If other processes make the chunks, this field has the number of
-    /// tasks in the queue instead.
+    /// the job's tasks in the queue instead.
     slices: usize,
     /// Time of the last listing of all parts.
     listed: Instant,
@@ -290,7 +290,7 @@ impl Job {
         Some(step)
     }
 
-    /// Records the end of a slice.
+    /// Records the end of a step that [`next_step`](Self::next_step) returned.
     pub(crate) fn end_slice(&self) {
         let mut progress = self.progress.lock();
         progress.slices -= 1;
@@ -305,7 +305,7 @@ impl Job {
         }
     }
 
-    /// Records the number of failed and invalid rows in the stored parts.
+    /// Records the number of failed and invalid rows in the stored parts, unless the job has ended.
     pub(crate) fn opened(&self, failed: u64) {
         let mut progress = self.progress.lock();
         // The job may have ended during the count.
@@ -325,7 +325,7 @@ impl Job {
         }
     }
 
-    /// Drops the labels of a begun chunk. A later slice begins the chunk again.
+    /// Drops the labels of a begun chunk. A later slice begins the chunk again, unless the job has ended.
     pub(crate) fn drop_chunk(&self, number: u64) {
         let mut progress = self.progress.lock();
         progress.chunks.drop_chunk(number);
@@ -385,8 +385,8 @@ impl JobProgress {
         }
     }
 
-    /// Returns the recent rate in boards per second; `None` if no part was stored recently, or if the job has ended.
-    /// The rate falls as long as no part is stored.
+    /// Returns the mean rate since the oldest sample, in boards per second. The rate falls as long as no part is
+    /// stored. Returns `None` if no part was stored since the oldest sample, or if the job has ended.
     fn rate(&self) -> Option<f64> {
         let (since, before) = self.samples.front().filter(|_| !matches!(self.phase, Phase::Ended { .. }))?;
         let boards = self.counts.done - before;

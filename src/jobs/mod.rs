@@ -66,10 +66,10 @@ pub struct JobEngine {
     unreadable: Mutex<BTreeSet<JobId>>,
     /// Distributes the chunks of unfinished jobs to workers.
     dispatch: Arc<dyn Dispatch>,
-    /// True if the last listing of jobs could read the store.
+    /// True if the last listing of jobs could read the store, and before the first listing.
     has_store: AtomicBool,
-    /// Start of the last listing of jobs, and the kind of the listing's error; `None` before the first listing. The
-    /// mutex is locked during a listing.
+    /// Start of the last listing of jobs, with the error kind if the listing failed; `None` before the end of the first
+    /// listing. The mutex is locked during a listing.
     searched: Mutex<Option<(Instant, Option<io::ErrorKind>)>>,
     /// True once a listing of jobs has succeeded. Receivers are notified at the end of each listing, even of a failed
     /// listing.
@@ -80,7 +80,8 @@ pub struct JobEngine {
     wake: Notify,
     /// Removed jobs whose files have not been removed yet.
     removed: Mutex<Vec<(JobId, FolderName)>>,
-    /// True if a job with a damaged record was removed. The folder of such a job is unknown.
+    /// True if a job with a damaged record was removed since the last removal of files. The folder of such a job is
+    /// unknown.
     has_unnamed: AtomicBool,
     /// Wakes the loop that removes the files of removed jobs.
     removal: Notify,
@@ -107,7 +108,7 @@ const USELESS_PERIOD: Duration = Duration::from_secs(600);
 impl JobEngine {
     /// Creates the engine of the jobs in a store. Jobs continue once [`run`](Self::run) is called. If the store is a
     /// directory, this function reads the jobs before it returns. If the store is shared, `run` reads the jobs, since
-    /// the start of a service must not wait for thousands of jobs. This function blocks, and needs a tokio runtime.
+    /// the start of a service must not wait for thousands of jobs. This function blocks.
     ///
     /// # Errors
     /// [`EngineError::Directory`] if the directory cannot be prepared or read. An unreachable shared store causes no
@@ -258,7 +259,8 @@ impl JobEngine {
         Ok(job.filter(|job| job.is_of(owner)))
     }
 
-    /// Calls a blocking function on a thread of the runtime for blocking work.
+    /// Calls a blocking function on one of the runtime's threads for blocking work. Returns an error if the function
+    /// panics or the runtime shuts down.
     async fn blocking<T: Send + 'static, E: From<JobError> + Send + 'static>(
         self: &Arc<Self>,
         call: impl FnOnce(&Self) -> Result<T, E> + Send + 'static,
@@ -291,12 +293,12 @@ impl JobEngine {
         job.view(self.settings.keep, self.dispatch.has_worker())
     }
 
-    /// Returns true if the last listing of jobs could read the store.
+    /// Returns true if the last listing of jobs could read the store, or if no listing has ended yet.
     pub fn has_store(&self) -> bool {
         self.has_store.load(Ordering::Relaxed)
     }
 
-    /// Counts jobs by state.
+    /// Returns the number of known jobs in each state.
     pub fn states(&self) -> Vec<(JobState, usize)> {
         let states: Vec<JobState> = self.jobs.lock().values().map(|job| job.state()).collect();
         JobState::ALL.iter().map(|of| (*of, states.iter().filter(|state| *state == of).count())).collect()

@@ -15,8 +15,9 @@ use super::store::{FoundRecord, UNNAMED_TIME, report_useless};
 use super::{JobEngine, LIST_PERIOD, VERSION};
 
 impl JobEngine {
-    /// Updates the known jobs by listing the store. If another thread began a listing after this call, returns the
-    /// result of that listing instead. After an error, some jobs may be unknown.
+    /// Updates the known jobs by listing the store. If another thread begins a listing while this call waits for the
+    /// lock, this call returns the result of that listing, and does not list again. After an error, some jobs may be
+    /// unknown.
     pub(crate) fn search_jobs(&self) -> io::Result<()> {
         let asked = Instant::now();
         let mut searched = self.searched.lock();
@@ -46,12 +47,12 @@ impl JobEngine {
         self.look_up_all(&changed.into_iter().collect::<Vec<_>>())
     }
 
-    /// Looks up jobs in the store, and logs the unreadable jobs. A few seconds after a failure of the store, this
+    /// Looks up jobs in the store, and logs each unreadable job once. A few seconds after a failure of the store, this
     /// function skips the remaining jobs.
     ///
-    /// Returns an error if the store is unreadable at present, or if the service shuts down. A damaged record causes no
-    /// error. A job that was unreadable in an earlier call causes no error if another job is readable: one unreadable
-    /// job must not hide the other jobs.
+    /// Returns an error if a shared store is unreadable at present, or if the service shuts down. A damaged record
+    /// causes no error. A job that was unreadable in an earlier call causes no error if another job is readable: one
+    /// unreadable job must not hide the other jobs.
     fn look_up_all(&self, ids: &[JobId]) -> io::Result<()> {
         /// Time for further look-ups after the first failure.
         const PATIENCE: Duration = Duration::from_secs(5);

@@ -40,8 +40,8 @@ pub enum EngineError {
 /// The reason why a job is not created.
 #[derive(Debug, thiserror::Error)]
 pub enum CreateError {
-    /// The owner already has this number of unfinished jobs, including jobs in creation. The number has reached the
-    /// limit.
+    /// The owner already has this number of unfinished jobs, and has thereby reached the limit. The number may include
+    /// jobs in creation.
     #[error("there are {0} unfinished jobs already, with those that are being made")]
     TooMany(usize),
     /// The creation of the job, including the upload of its boards, has taken longer than this time limit.
@@ -50,7 +50,7 @@ pub enum CreateError {
     /// The idempotency key belongs to an existing job, which has this specification and not the requested one.
     #[error("the key belongs to another job")]
     OtherJob(Box<JobSpec>),
-    /// The job would have too many chunks. The cost of the boards limits the size of a chunk.
+    /// The job would have too many chunks. The cost of the boards limits the number of boards in a chunk.
     #[error("boards of this cost are too many for one job")]
     TooManyChunks,
     /// The service failed or has no capacity.

@@ -64,16 +64,17 @@ named!(WaitingFor {
     Queue => "queue",
 });
 
-/// Boards and parts of a job.
+/// Number of boards and parts of a job.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct JobCounts {
     /// Number of boards of the job. An invalid row of an input counts as a board.
     pub boards: u64,
     /// Number of boards in the stored parts.
     pub done: u64,
-    /// Number of failed and invalid rows in the stored parts; `None` while the number is unknown. Parts of other
-    /// processes are counted once the job is complete. Parts of a previous process are counted soon after the start of
-    /// this process.
+    /// Number of failed and invalid rows in the stored parts; `None` while the rows are not counted. If other processes
+    /// make the chunks, the rows are counted when the job completes. For an unfinished job that this process continues
+    /// after a restart, the rows are counted before the next chunk begins. If a job was cancelled or failed before the
+    /// restart, the rows are not counted.
     pub failed: Option<u64>,
     /// Number of parts that the complete job has.
     pub parts: u64,
@@ -102,7 +103,7 @@ pub struct JobView {
     pub counts: JobCounts,
     /// Estimated core time of the whole job, in seconds.
     pub core_seconds: f64,
-    /// Recent rate, in boards per second; `None` if no part was stored recently, or if the job has ended.
+    /// Recent rate, in boards per second; `None` if this process has seen too few new parts, or if the job has ended.
     pub rate: Option<f64>,
     /// The reason why the job makes no progress; `None` if the job makes progress or has ended.
     pub waiting_for: Option<WaitingFor>,

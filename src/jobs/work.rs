@@ -23,7 +23,7 @@ pub(crate) struct OwnerWork {
     runtime: Handle,
     jobs: Mutex<VecDeque<Arc<Job>>>,
     budget: ChunkBudget,
-    /// True if the lane has ended the work while jobs remained.
+    /// True if the lane has aborted the work since the last call of [`take_abort`](Self::take_abort).
     is_aborted: AtomicBool,
 }
 
@@ -33,7 +33,7 @@ enum Labelled {
     Whole,
     /// The time of the slice is over.
     Partly,
-    /// Labelling cannot continue: the job has ended, an error has occurred, or the service shuts down.
+    /// Labelling cannot continue: the job has ended, an error has occurred, or the slice is cancelled.
     Cancelled,
 }
 
@@ -73,12 +73,12 @@ impl OwnerWork {
         !jobs.is_empty()
     }
 
-    /// Returns true if each job is stopped by an obstacle.
+    /// Returns true if each job is [blocked](Job::is_blocked).
     pub(crate) fn is_blocked(&self) -> bool {
         self.jobs.lock().iter().all(|job| job.is_blocked())
     }
 
-    /// Returns true if the lane has ended the work since the last call of this function. If so, the caller must
+    /// Returns true if the lane has aborted the work since the last call of this function. If so, the caller must
     /// register the work again.
     pub(crate) fn take_abort(&self) -> bool {
         self.is_aborted.swap(false, Ordering::Relaxed)
@@ -121,7 +121,7 @@ impl OwnerWork {
         }
     }
 
-    /// Begins a chunk, and labels it.
+    /// Begins a chunk, and labels boards of the chunk until the slice ends.
     fn make(&self, job: &Job, number: u64, memory: ChunkMemory, context: &SliceContext<'_>, counts: &mut BoardCounts) {
         match self.begin(job, number, memory, context) {
             Ok(chunk) => self.go_on(job, Box::new(chunk), context, counts),
@@ -133,7 +133,7 @@ impl OwnerWork {
     }
 
     /// Labels boards of a chunk until the slice ends. Stores the part of a complete chunk, and parks an incomplete
-    /// chunk.
+    /// chunk. If labelling cannot continue, drops the labels.
     fn go_on(&self, job: &Job, mut chunk: Box<BegunChunk>, context: &SliceContext<'_>, counts: &mut BoardCounts) {
         match self.label(job, &mut chunk, context, counts) {
             Labelled::Cancelled => job.drop_chunk(chunk.number),
@@ -142,7 +142,8 @@ impl OwnerWork {
         }
     }
 
-    /// Stores the part of a chunk, unless the job has ended. If the part cannot be stored, parks the chunk.
+    /// Stores the part of a chunk. If the job has ended, drops the labels instead. If the part cannot be stored, parks
+    /// the chunk.
     pub(crate) fn store(job: &Job, chunk: Box<BegunChunk>) {
         if job.cancel_flag().load(Ordering::Relaxed) {
             return job.drop_chunk(chunk.number);
@@ -226,7 +227,8 @@ impl OwnerWork {
         }
     }
 
-    /// Returns the tables of a job. If necessary, this function loads the tables within the table memory.
+    /// Returns the tables for the goal of a job. If the tables are not loaded, this function loads the tables, as far
+    /// as the table memory allows.
     fn tables(&self, job: &Job, context: &SliceContext<'_>) -> LoadedTables {
         let (tables, goal) = (self.service.tables(), job.stored().spec().boards.goal());
         let wait = self.service.settings().default_time;
@@ -282,7 +284,7 @@ impl BulkWork for OwnerWork {
     }
 }
 
-/// Guard of one step of a job. Dropping the guard ends the slice. After a panic, the guard ends the job as failed;
+/// Guard of one step of a job. Dropping the guard ends the step. After a panic, the guard ends the job as failed;
 /// otherwise the next slice of the job would panic again.
 struct Turn<'j>(&'j Job);
 

@@ -77,8 +77,8 @@ impl Job {
         Ok(())
     }
 
-    /// Records an end that was read from the files. A damaged end file makes the job fail. Returns false if there is no
-    /// end, or if an end was recorded before.
+    /// Records the end of the job as read from the files. A damaged end file makes the job fail. Returns false if there
+    /// is no end, or if an end was recorded before. Fails if the store cannot be read.
     pub(crate) fn note_end(&self, end: Result<Option<JobEnd>, JobError>) -> Result<bool, JobError> {
         let mut end = match end {
             Ok(Some(end)) => end,
@@ -104,7 +104,7 @@ impl Job {
     }
 
     /// Ends the job as failed because files of the job are damaged. This function does not store the failure. Returns
-    /// false if an end was recorded before.
+    /// false if an end was recorded before. Fails if the store cannot be read.
     pub(crate) fn note_damage(&self, damage: &JobError) -> Result<bool, JobError> {
         // A job with a damaged record ends at the creation time of the record, so that a restart does not change the
         // expiry time.
@@ -121,8 +121,8 @@ impl Job {
         Ok(true)
     }
 
-    /// Records that a reader found damaged files. The job becomes failed, even if it had completed or was cancelled.
-    /// The failure is stored.
+    /// Records that a reader found damaged files. The job becomes failed, even if the job had completed or was
+    /// cancelled. This function also stores the failure; if the job had ended, an error of the store is only logged.
     pub(crate) fn report_damage(&self, damage: &JobError) {
         let ended = if let Phase::Ended { end, .. } = &self.progress.lock().phase { Some(end.state) } else { None };
         match ended {

@@ -12,8 +12,8 @@ use crate::jobs::view::WaitingFor;
 const LIST_PERIOD: Duration = Duration::from_secs(if cfg!(test) { 1 } else { 300 });
 
 impl Job {
-    /// Reads the parts that other processes have stored, and the end of the job, if the job has ended. Returns true if
-    /// there are new parts.
+    /// Finds out which parts other processes have stored, and whether the job has ended. Returns true if there are new
+    /// parts.
     ///
     /// # Errors
     /// [`JobError`] if the files cannot be read.
@@ -37,8 +37,8 @@ impl Job {
         Ok(self.note_stored(&stored))
     }
 
-    /// Lists all parts of a job that waits for its end. If a part was removed, the part must be made again before the
-    /// job can end.
+    /// Lists all parts of a job that waits for its end. If a part is missing, the job runs again until the part is made
+    /// again.
     fn list_again(&self) -> Result<(), JobError> {
         let is_done = self.stored.done()?;
         let mut progress = self.progress.lock();

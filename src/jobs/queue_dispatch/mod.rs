@@ -23,8 +23,8 @@ use super::dispatch::Dispatch;
 use super::job::Job;
 use super::view::WaitingFor;
 
-/// A dispatch that offers the lowest missing chunks of all unfinished jobs to a queue. The next offer is for the owner
-/// with the fewest tasks in the queue.
+/// A dispatch that offers tasks of all unfinished jobs to a queue. A job's missing chunks are offered in ascending
+/// order. The next offer is for the owner with the fewest tasks in the queue.
 ///
 /// Several processes may fill the same queue. The processes offer equal tasks, and the queue keeps one of several equal
 /// tasks.
@@ -43,7 +43,7 @@ type ClassCounts = [QueueCounts; 2];
 /// State that is kept between comparisons of the queue with the jobs.
 #[derive(Default)]
 struct Memory {
-    /// Tasks in the queue after the last comparison.
+    /// Tasks that were in the queue at the last comparison or were offered then.
     tasks: HashSet<Task>,
     /// Tasks that have left the queue, each with the time when the dispatch noticed that the task was gone. Such a task
     /// is finished or was lost. A worker may still be doing a lost task.
@@ -91,14 +91,15 @@ impl<Q: Queue> QueueDispatch<Q> {
     }
 
     /// Returns the counts and the tasks of the queue, and records whether the queue has a worker. The caller must ask
-    /// the queue before it reads the files of the jobs. Then the files contain the parts of all finished tasks.
+    /// the queue before reading the files of the jobs. Then the files contain the parts of all tasks that workers have
+    /// finished and removed from the queue.
     async fn ask(&self) -> Result<(ClassCounts, HashSet<Task>), QueueError> {
         self.has_worker.store(self.queue.has_worker().await?, Ordering::Relaxed);
         let counts = [self.queue.counts(TaskClass::Bulk).await?, self.queue.counts(TaskClass::Quick).await?];
         Ok((counts, self.queue.tasks().await?))
     }
 
-    /// Reads the progress of each job that has tasks or was not read recently. Returns the unfinished jobs without the
+    /// Reads the progress of each job that has tasks or was not read recently. Returns the unfinished jobs, except for
     /// jobs that could not be read.
     fn read_all<'j>(memory: &mut Memory, unfinished: &'j [Arc<Job>], tasks: &HashSet<Task>) -> Vec<&'j Arc<Job>> {
         let active: HashSet<FolderName> = memory.tasks.iter().chain(tasks).map(|task| task.folder).collect();

@@ -16,7 +16,7 @@ const CONCURRENT_READS: usize = 16;
 const READ_TIME: Duration = Duration::from_millis(if cfg!(test) { 200 } else { 5000 });
 
 /// Reads the progress of these jobs. The result of a job is true if the job has new parts. If the store fails, the jobs
-/// that are not read within [`READ_TIME`] get an error.
+/// whose reads have not begun within [`READ_TIME`] get an error.
 pub(crate) fn read_jobs<'j>(jobs: &[&'j Arc<Job>]) -> Vec<(&'j Arc<Job>, Result<bool, JobError>)> {
     read_each(jobs, |job| job.read_progress(), |job| job.stored().file_error("", ErrorKind::TimedOut.into()))
 }

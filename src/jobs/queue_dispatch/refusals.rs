@@ -69,7 +69,7 @@ impl Refusals {
         self.refused.get(&task.folder).is_some_and(|refused| refused.tasks.contains_key(task))
     }
 
-    /// Returns the number of tasks that a job may add to the queue. The job has `out` tasks in the queue.
+    /// Returns the maximum number of further tasks of a job in the queue. The job already has `out` tasks in the queue.
     pub(crate) fn room(&self, folder: FolderName, out: usize) -> usize {
         match self.refused.get(&folder) {
             None => usize::MAX,

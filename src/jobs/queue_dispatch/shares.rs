@@ -20,8 +20,8 @@ pub(crate) fn class_of(job: &Job) -> TaskClass {
 
 /// Returns the number of tasks to add to the queue. `ended` is the number of tasks that have ended since the last
 /// comparison. The queue should have one waiting task for each waiting call of a worker. In addition, the queue should
-/// have one spare task, and either a quarter of the number of leased tasks or twice `ended`, whichever is more. In a
-/// short queue, the tasks of another owner are handed out soon.
+/// have one spare task, and either a quarter of the number of leased tasks or twice `ended`, whichever is more. The
+/// queue is kept short, so that workers soon get the tasks of another owner.
 pub(crate) fn places(counts: QueueCounts, ended: u64) -> usize {
     let wanted = counts.takers + (counts.leased / 4).max(2 * ended) + 1;
     wanted.saturating_sub(counts.waiting) as usize
@@ -80,8 +80,8 @@ struct JobShare {
     next: VecDeque<Task>,
 }
 
-/// Returns the next tasks of a job for which `may_offer` returns true. The tasks are at most `count` chunks, or the end
-/// task if all parts exist.
+/// Returns the next tasks of a job: at most `count` missing chunks, or the end task if all parts exist. Skips each task
+/// for which `may_offer` returns false.
 fn next_tasks(job: &Job, count: usize, may_offer: impl Fn(&Task) -> bool) -> VecDeque<Task> {
     let task = |work| Task { class: class_of(job), job: job.id(), folder: job.record.folder, work };
     let (mut tasks, mut is_complete) = (VecDeque::new(), true);

@@ -28,8 +28,8 @@ pub(crate) enum Removal {
 /// Name of a file in a job's folder. The file contains the name under which a process deletes the job.
 const DELETED: &str = "deleted";
 
-/// Age of an unfinished deletion at which another process may take over the deletion. The last request of a deletion
-/// takes less time.
+/// Age of an unfinished deletion at which another process may take over the deletion. The removal of the record, the
+/// last request of a deletion, takes less time.
 const DELETION_TIME: Duration = Duration::from_secs(120);
 /// Time from the moment when this process first saw a folder without a record until the process removes the folder. The
 /// creation of a job takes less time, so no other process is still creating a job in the folder.
@@ -127,8 +127,10 @@ impl JobStore {
         failure.into_inner().map_or(Ok(found), |error| Err(io::Error::other(error)))
     }
 
-    /// Removes each folder that no record names and that this process first saw at least `seen_for` ago. Removes
-    /// nothing if a record is unreadable or damaged. Returns the ids and folders of all jobs with a valid record.
+    /// Removes each folder that no record names, if this process first saw the folder without a record at least
+    /// `seen_for` ago. Keeps the folders in which this process creates jobs. Removes nothing if a record is unreadable
+    /// or damaged. Returns the ids and folders of all jobs with a valid record. Fails if a record is unreadable or a
+    /// folder cannot be removed.
     pub(crate) fn remove_unnamed(&self, seen_for: Duration) -> io::Result<Vec<(JobId, FolderName)>> {
         // The folders are listed before the records are read. In the opposite order, the folder of a job that is
         // created in between would seem to have no record.

@@ -74,7 +74,7 @@ impl JobStore {
     }
 
     /// Creates missing folders, and removes unfinished records of killed processes. In a directory of this process
-    /// alone, this function also removes folders without a record, unless a record is unreadable.
+    /// alone, this function also removes folders without a record, unless a record is unreadable or damaged.
     pub(crate) fn prepare(&self) -> io::Result<()> {
         self.files.create_folder(RECORDS)?;
         self.files.create_folder(FolderName::PARENT)?;
@@ -109,7 +109,7 @@ impl JobStore {
         folder.files().created_at(NAME)?.ok_or_else(|| ErrorKind::NotFound.into())
     }
 
-    /// Returns the files of the whole store. Error messages contain the path of these files.
+    /// Returns the files of the whole store.
     pub(crate) fn files(&self) -> &dyn Files {
         &*self.files
     }
@@ -126,7 +126,7 @@ impl JobStore {
     }
 
     /// Creates a job by writing its record. Returns [`Created::Existed`] if the id is taken. After an error, the job
-    /// may exist, unless the disk is full or the error is [`CreateError::TooLate`].
+    /// may or may not exist. After [`CreateError::TooLate`], the job does not exist.
     pub(crate) fn create(&self, id: JobId, record: &JobRecord, mut folder: NewFolder) -> Result<Created, CreateError> {
         let name = name_of(id);
         folder.check_time()?;
@@ -162,8 +162,8 @@ impl JobStore {
         Ok(self.find_record(id)?.map(|found| found.record))
     }
 
-    /// Reads the record of a job; `None` if the id has no job. The result includes the damage of a damaged record.
-    /// Fails if the store cannot be read.
+    /// Reads the record of a job; `None` if there is no record with this id. If the record is damaged, returns a
+    /// placeholder and the error of the record. Fails only if the store cannot be read.
     pub(crate) fn find_record(&self, id: JobId) -> Result<Option<FoundRecord>, JobError> {
         let name = name_of(id);
         let (bytes, damage) = match self.files.get(&name) {
@@ -184,7 +184,7 @@ impl JobStore {
         Ok(Some(FoundRecord { record, damage: Some(damage) }))
     }
 
-    /// Creates a placeholder for a job with a damaged specification.
+    /// Creates a placeholder for the job in a folder whose specification is damaged.
     pub(crate) fn damaged(&self, folder: FolderName) -> StoredJob {
         StoredJob::damaged(Arc::new(folder.in_store(&self.files)))
     }

@@ -12,7 +12,7 @@ use crate::jobs::settings::CreateError;
 
 /// Time limit for the creation of a job in a shared store.
 const MAKING_TIME: Duration = Duration::from_secs(3600);
-/// A folder for a new job. Dropping the value removes the folder, unless a record may name the folder.
+/// A folder for a new job. Dropping the `NewFolder` removes the folder, unless a record may name the folder.
 #[derive(Debug)]
 pub struct NewFolder {
     name: FolderName,
@@ -26,7 +26,7 @@ pub struct NewFolder {
 }
 
 impl NewFolder {
-    /// Registers a folder in `making` until the value is dropped. The folder is not created yet.
+    /// Registers a folder in `making` until the `NewFolder` is dropped. This function does not create the folder.
     pub(crate) fn new(
         name: FolderName,
         files: Arc<dyn Files>,

@@ -38,7 +38,7 @@ pub(crate) fn name_of(id: JobId) -> String {
     format!("{RECORDS}/{id}{EXTENSION}")
 }
 
-/// Parses the id from the file name of a record.
+/// Parses the id from the name of a record in the folder [`RECORDS`]. Returns `None` if the file is not a record.
 pub(crate) fn id_of(name: &str) -> Option<JobId> {
     name.strip_suffix(EXTENSION).and_then(|id| id.parse().ok())
 }
