@@ -79,8 +79,8 @@ impl SampledBoards {
 ///
 /// In general, the estimate follows from the mean number of expansions for a board of the sample. A failed or cancelled
 /// search counts as 0 expansions. There are two exceptions. Bounds take a time that depends only on the size of the
-/// board. For other labels on boards of more than 16 cells, the estimate is the time limit of a search, because most
-/// searches run until the limit.
+/// board. For other labels on boards of more than 16 cells, the estimate is the requested or default time limit of a
+/// search, because most searches run until the limit.
 pub fn cost_of_board(
     tables: &dyn TableSource,
     boards: &SampledBoards,

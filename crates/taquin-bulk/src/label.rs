@@ -120,7 +120,7 @@ impl RequestedLimits {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LabelLimits {
     /// The requested limits. On boards of more than 16 cells, an absent time limit is
-    /// [`LabelLimits::TIME_OF_LARGE_BOARDS`]. Any other absent limit is no limit.
+    /// [`LabelLimits::TIME_OF_LARGE_BOARDS`]. Any other absent limit means no limit except `most_time` and `memory`.
     pub requested: RequestedLimits,
     /// Maximum time of a search. This time caps the requested time and the default time.
     pub most_time: Duration,
