@@ -14,9 +14,10 @@ use crate::new_file::{NewFile, is_temporary, remove_if_left};
 
 /// A directory that stores files of jobs.
 ///
-/// A new file is written under a temporary name, synced, and linked to its final name. The link never replaces an
-/// existing file. Then the directory is synced. So a file is complete as soon as its final name exists, even if the
-/// process is killed. Any number of processes may use the same directory at the same time.
+/// [`Files::put_with`] writes a new file under a temporary name, syncs the file, and links the file to its final name.
+/// The link never replaces an existing file. Then the method syncs the directory. So a file is complete as soon as its
+/// final name exists, even if the process is killed. Any number of processes may use the same directory at the same
+/// time.
 #[derive(Clone, Debug)]
 pub struct Directory {
     path: PathBuf,

@@ -55,7 +55,7 @@ pub struct Label {
     /// Length of the shortest solution found, in moves of one tile.
     pub length: u32,
     /// All first moves of optimal solutions, for [`Want::Next`]. The set is empty if the board is the goal. `None` if a
-    /// limit ended the search, and for other kinds of labels.
+    /// limit ended one of the searches for the label, and for other kinds of labels.
     pub next: Option<MoveSet>,
     /// Number of nodes that the search expanded, for [`Want::Expanded`]; `None` for other kinds of labels.
     pub expanded: Option<u64>,

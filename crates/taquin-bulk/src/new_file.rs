@@ -15,7 +15,8 @@ use crate::files::Created;
 pub struct NewFile {
     path: PathBuf,
     temporary: PathBuf,
-    /// The open file. This process has locked the file. A temporary file without a lock belongs to a killed process.
+    /// The open file. On a file system with locks, this process has locked the file, and a temporary file without a
+    /// lock belongs to a killed process.
     file: File,
 }
 
@@ -115,7 +116,7 @@ impl Drop for NewFile {
     }
 }
 
-/// Returns true if `name` is the name of a temporary file.
+/// Returns true if `name` has the form of the name of a temporary file.
 pub fn is_temporary(name: &str) -> bool {
     let of = name.strip_suffix(TEMPORARY).and_then(|name| name.rsplit_once('.'));
     let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
