@@ -35,7 +35,7 @@ impl From<StoreError> for BucketError {
     }
 }
 
-/// Defaults of the HTTP client. Environment variables override them.
+/// Default options of the HTTP client. Environment variables override these options.
 const OPTIONS: [(ClientConfigKey, &str); 2] =
     [(ClientConfigKey::ConnectTimeout, "5 seconds"), (ClientConfigKey::Timeout, "30 seconds")];
 

@@ -425,8 +425,8 @@ impl Lease for MessageLease {
     }
 }
 
-/// Limits a call to [`REQUEST_TIME`]. While the server is away, the client's send buffer fills up, and the call
-/// blocks.
+/// Limits a call to [`REQUEST_TIME`]. While the server is away, the client's send buffer fills up, and the call would
+/// block.
 async fn in_time<T, E: Into<BoxError>>(call: impl Future<Output = Result<T, E>>) -> Result<T, QueueError> {
     timeout(REQUEST_TIME, call).await.map_err(|_| QueueError::new("no response in time"))?.map_err(QueueError::new)
 }

@@ -27,7 +27,7 @@ pub trait JobSolver: Debug + Send + Sync {
     /// may block, and belongs to a tokio runtime.
     fn load_tables(&self, spec: &JobSpec) -> LoadedTables;
 
-    /// Returns the resources of searches on one thread. Setting `cancel` stops the searches.
+    /// Returns the resources for the searches on one thread. Setting `cancel` stops the searches.
     fn resources<'a>(&'a self, cancel: &'a AtomicBool) -> Resources<'a>;
 
     /// Counts a panic outside a search.
@@ -79,7 +79,8 @@ pub(crate) enum Begun {
     End(Arc<StoredJob>),
 }
 
-/// Maximum size of the job cache, and of the set of missing folders. A cached job takes kilobytes.
+/// Maximum number of jobs in the cache `jobs`, and of folders in the set `missing`. A cached job takes some kilobytes
+/// of memory.
 const REMEMBERED: usize = 256;
 
 /// Time for which a found job counts as evidence that the worker and the service use the same store.
@@ -215,7 +216,7 @@ impl Maker {
         self.solver.panicked();
     }
 
-    /// Stores a part. Returns `None` if the job has ended or was deleted.
+    /// Stores a part. If the job has ended or was deleted, stores nothing and returns `None`.
     pub(crate) fn store(&self, job: &StoredJob, chunk: u64, part: &Part) -> Result<Option<Created>, JobError> {
         if job.is_over()? { Ok(None) } else { job.put_part(chunk, part).map(Some) }
     }
@@ -234,7 +235,7 @@ impl Maker {
         job.put_card().map(|()| true)
     }
 
-    /// Ends a damaged job as failed.
+    /// Ends a damaged job as failed. Does nothing if the job was deleted, or if its specification is damaged.
     pub(crate) fn fail(&self, task: &Task, reason: &JobError) -> Result<(), JobError> {
         match self.stored_job(task.folder) {
             Ok(job) => job.abandon(EndState::Failed, Some(reason.for_clients(job.files()))).map(drop),
@@ -244,7 +245,7 @@ impl Maker {
         }
     }
 
-    /// Longest time that the work on one board of a job may take.
+    /// Returns the longest time that the searches on one board of a job may take; at least one minute.
     pub(crate) fn board_time(job: &StoredJob) -> Duration {
         let spec = job.spec();
         let searches = if Want::Next.serves(spec.boards.goal().size()) { 4 } else { 1 };
@@ -252,7 +253,8 @@ impl Maker {
     }
 }
 
-/// Labels a chunk in row ranges, and records each range before it begins. Returns false if the labelling is cancelled.
+/// Labels a chunk in row ranges, and records each range before the range begins. Returns false if the labelling is
+/// cancelled.
 fn label_isolated(
     job: &StoredJob,
     boards: Range<u64>,

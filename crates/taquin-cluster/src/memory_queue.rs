@@ -90,7 +90,7 @@ impl MemoryQueue {
         self.0.changed.notify_waiters();
     }
 
-    /// Sets whether all calls fail.
+    /// Sets whether the queue is down. While the queue is down, each call that can return a [`QueueError`] fails.
     pub fn set_down(&self, is_down: bool) {
         self.0.is_down.store(is_down, Ordering::Relaxed);
     }
@@ -214,7 +214,7 @@ impl Queue for MemoryQueue {
     }
 }
 
-/// Adds one to a count of the queue until dropped.
+/// Adds one to a count of the queue. Dropping the `Counted` subtracts one.
 struct Counted<'q>(&'q MemoryQueue, fn(&mut QueueState) -> &mut u64);
 
 impl<'q> Counted<'q> {

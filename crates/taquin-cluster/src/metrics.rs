@@ -25,7 +25,7 @@ pub(crate) enum TaskResult {
     Stored,
     /// A job was ended, or the job had ended before its end task began.
     Ended,
-    /// The part existed, or the job had ended or was deleted.
+    /// The part existed, the job had ended or was deleted, or an end task found that a part is missing.
     Existed,
     /// The worker returned the task to the queue, since the worker shut down or no thread became free.
     Released,
@@ -60,7 +60,7 @@ struct ResultLabel {
 const BUSY: &str = "busy";
 const IDLE: &str = "idle";
 
-/// Counts a thread as busy until dropped.
+/// Counts a thread as busy. Dropping the `BusyThread` counts the thread as idle again.
 #[derive(Debug)]
 pub(crate) struct BusyThread<'f>(&'f WorkerMetrics);
 

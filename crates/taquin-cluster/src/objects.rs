@@ -69,8 +69,8 @@ pub fn open_files(url: &str, runtime: &Handle) -> Result<Arc<dyn Files>, OpenErr
     find_files(url, runtime)
 }
 
-/// Opens the file store at a URL like [`open_files`], but creates no directory. A missing directory counts as
-/// empty, and is not locked.
+/// Opens the file store at a URL. Unlike [`open_files`], this function creates no directory. A missing directory counts
+/// as empty, and is not locked.
 ///
 /// # Errors
 /// [`OpenError`].
@@ -83,8 +83,8 @@ pub fn find_files(url: &str, runtime: &Handle) -> Result<Arc<dyn Files>, OpenErr
     Ok(Arc::new(Objects { bucket: open_bucket(url, variables)?, runtime: runtime.clone() }))
 }
 
-/// Opens a directory and takes a shared lock on the directory. Without an error, the directory stays unlocked if
-/// the directory is missing, or if the file system has no locks.
+/// Opens a directory and takes a shared lock on the directory. If the directory is missing, or the file system has no
+/// locks, returns the directory without a lock. Fails if another process has an exclusive lock.
 fn share(path: &FilePath) -> Result<Directory, OpenError> {
     match Directory::at(path).lock(DirectoryUse::Shared) {
         Err(TryLockError::WouldBlock) => Err(OpenError::InUse(path.to_owned())),
@@ -129,8 +129,9 @@ impl Objects {
         if_found(self.wait(self.bucket.store.head(key)))
     }
 
-    /// Calls `visit` with each page of the objects in a folder whose names are greater than `after`. Objects in
-    /// subfolders are included if `is_deep`.
+    /// Lists the objects in a folder, and calls `visit` with each page of the listing. The listing contains the names
+    /// after `after`; on Google Cloud Storage, the listing may also contain `after`. If `is_deep` is true, the listing
+    /// contains the objects in subfolders too.
     fn pages(
         &self,
         folder: &str,

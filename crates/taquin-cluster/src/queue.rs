@@ -30,7 +30,7 @@ pub trait Queue: Debug + Send + Sync + 'static {
     /// [`QueueError`].
     fn tasks(&self) -> impl Future<Output = Result<HashSet<Task>, QueueError>> + Send;
 
-    /// Counts the tasks of a class.
+    /// Returns the number of tasks of a class, and the number of waiting calls of [`take`](Self::take).
     ///
     /// # Errors
     /// [`QueueError`].
@@ -48,11 +48,12 @@ pub trait Queue: Debug + Send + Sync + 'static {
     /// Sends a worker's report to the callers of [`reports`](Self::reports). The report may be lost.
     fn report(&self, trouble: WorkerTrouble) -> impl Future<Output = ()> + Send;
 
-    /// Returns the worker [reports](Self::report) that have arrived since the last call of this process.
+    /// Returns the worker [reports](Self::report) that have arrived since the last call of this process. The first call
+    /// may return no reports.
     fn reports(&self) -> impl Future<Output = HashSet<WorkerTrouble>> + Send;
 
-    /// Waits for a task of a class for at most half a minute; `None` if there was no task. Dropping the future may lose
-    /// a task until its lease expires.
+    /// Waits for a task of a class for at most half a minute. Returns `None` if the wait ends without a task, which may
+    /// happen earlier. If the future is dropped, a task may be unavailable until its lease expires.
     ///
     /// # Errors
     /// [`QueueError`].
@@ -133,12 +134,12 @@ pub trait Lease: Debug + Send + Sync + 'static {
 /// Lease time of a queue that several processes share.
 pub const LEASE_TIME: Duration = Duration::from_secs(30);
 
-/// Numbers of tasks, and of waiting callers, of a task class.
+/// Number of tasks and of waiting calls of a task class.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct QueueCounts {
     /// Tasks that wait for a worker.
     pub waiting: u64,
-    /// Tasks that the queue has handed out and that have not been finished.
+    /// Unfinished tasks that the queue has handed out, and does not hand out again yet.
     pub leased: u64,
     /// Calls of [`Queue::take`] that wait for a task.
     pub takers: u64,

@@ -23,20 +23,21 @@ pub(crate) struct Attempt<'j> {
     number: u64,
     /// The range in which the last failed attempt ended; `None` if there is no range to split.
     suspicion: Option<RowRange>,
-    /// Rows that are not searched, counted from the first row of the chunk.
+    /// Numbers of the rows that are not searched. Row 0 is the first row of the chunk.
     failed: BTreeSet<u64>,
 }
 
-/// Folder with a file for each range that an attempt began: `CHUNK-ATTEMPT-FIRST-ROWS`.
+/// Folder with a file for each range that an attempt began. The name of a file is `CHUNK-ATTEMPT-FIRST-ROWS`.
 const TRYING: &str = "trying";
-/// Folder with a file for each row that is not searched again: `INDEX.json`, with the index of the board in the job.
+/// Folder with a file for each row that is not searched again. The name of a file is `INDEX.json`, with the index of
+/// the board in the job.
 const FAILED: &str = "failed";
 /// Replaces the first row in the name of a file in [`TRYING`]. The file then records that the process survived the
 /// attempt.
 const GIVEN_UP: u64 = 9_999_999_999;
 /// Number of ranges into which a suspicious range is split.
 const RANGES: u64 = 16;
-/// Number of attempts in succession that must end at a row before the row is not searched again.
+/// Number of attempts in succession that must end at a row before the row is excluded from further searches.
 const PROOF: usize = 3;
 
 impl<'j> Attempt<'j> {
@@ -61,8 +62,8 @@ impl<'j> Attempt<'j> {
         Ok(attempt)
     }
 
-    /// Returns the row at which the last [`PROOF`] failed attempts ended. Returns `None` if the attempts ended at
-    /// different rows, or if the row is already recorded.
+    /// Returns the row at which the last [`PROOF`] failed attempts ended. Returns `None` if there were fewer failed
+    /// attempts, if the attempts did not all end at one row, or if the row is already recorded.
     fn proven(&self, ends: &[RowRange]) -> Option<u64> {
         let last = *ends.first().filter(|range| range.rows == 1)?;
         let is_proven = ends.len() >= PROOF && ends[..PROOF].iter().all(|end| *end == last);
@@ -95,7 +96,8 @@ impl<'j> Attempt<'j> {
         created.map(drop).map_err(|error| self.job.file_error(&name, error))
     }
 
-    /// Returns the ranges of this attempt, in order. The suspicious range is split into short ranges.
+    /// Returns the ranges of this attempt, in order. The suspicious range is split into short ranges. If there is no
+    /// suspicious range, the whole chunk is split.
     pub(crate) fn ranges(&self) -> Vec<RowRange> {
         let boards = self.job.spec().boards_of(self.chunk);
         let all = RowRange { first: 0, rows: boards.end - boards.start };

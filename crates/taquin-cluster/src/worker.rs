@@ -41,8 +41,8 @@ enum Stage {
     Over,
 }
 
-/// Result of a task, and the way in which the lease of the task ends. `Release` returns the task to the queue; the
-/// duration is the pause before the next delivery.
+/// Result of a task, and the end of the task's lease. `Done` removes the task from the queue. `Release` returns the
+/// task to the queue; the duration is the pause before the next delivery.
 enum Outcome {
     Done(TaskResult),
     Release(TaskResult, Duration),
@@ -88,7 +88,8 @@ impl<Q: Queue> Worker<Q> {
         }
     }
 
-    /// Runs until `shutdown` completes, finishes the tasks that fit into the grace period, and releases the rest.
+    /// Runs until `shutdown` completes. Then finishes the tasks that have a thread, for at most `grace`, and returns
+    /// the other tasks to the queue.
     pub async fn run(&self, shutdown: impl Future<Output = ()>, grace: Duration) {
         let classes = std::iter::repeat_n(TaskClass::Bulk, self.slots).chain([TaskClass::Quick]);
         let slots = futures_util::future::join_all(classes.map(|class| self.slot(class)));
@@ -114,7 +115,7 @@ impl<Q: Queue> Worker<Q> {
         self.queue.flush().await;
     }
 
-    /// Does the tasks of a class, one after another.
+    /// Does tasks of a class, one after another, until the worker drains.
     async fn slot(&self, class: TaskClass) {
         let mut pauses = Pauses::default();
         loop {
@@ -144,7 +145,8 @@ impl<Q: Queue> Worker<Q> {
         let _ = self.stage.subscribe().wait_for(|reached| *reached >= stage).await;
     }
 
-    /// Does a task, and ends its lease. Returns false if the worker cannot do the task, and may be unable to do others.
+    /// Does a task, and ends its lease. Returns false if the worker cannot do the task, and perhaps no other task
+    /// either.
     async fn serve(&self, lease: &Q::Lease) -> bool {
         self.metrics.leases.inc();
         let outcome = self.make(lease).await;
@@ -368,7 +370,8 @@ impl<Q: Queue> Worker<Q> {
         self.metrics.has_store.set(is_up.into());
     }
 
-    /// Calls the maker on a thread of the runtime for blocking work.
+    /// Calls the maker on one of the runtime's threads for blocking work. A panic of the maker is counted, and becomes
+    /// a temporary error.
     async fn with_maker<T: Send + 'static>(
         &self,
         call: impl FnOnce(&Maker) -> Result<T, JobError> + Send + 'static,

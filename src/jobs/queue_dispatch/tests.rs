@@ -232,7 +232,7 @@ async fn until_done(place: &Place) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn whichever_call_of_a_worker_fails_the_job_ends_with_the_same_bytes() {
-    /// Number of calls that are tried concurrently, since a worker waits for some seconds after a failure.
+    /// Number of failing calls that are tested concurrently, since a worker waits for some seconds after a failure.
     const AT_ONCE: usize = 8;
     let service = service();
     for failure in [Failure::NotMade, Failure::ResultLost] {

@@ -53,7 +53,8 @@ impl Layout {
             && config.discard_new_per_subject == own.discard_new_per_subject
     }
 
-    /// Returns true if a consumer with this configuration delivers the tasks of a class.
+    /// Returns true if a consumer with this configuration delivers the tasks of a class, and waits for
+    /// acknowledgements.
     pub(crate) fn has_consumer(&self, class: TaskClass, config: &consumer::Config) -> bool {
         let own = self.consumer_config(class);
         config.filter_subject == own.filter_subject && config.ack_policy == own.ack_policy

@@ -16,8 +16,8 @@ pub(crate) enum Published {
     Broken,
 }
 
-/// Interprets the error of a publication. This function compares the text of the error, since all storage errors
-/// share one error code. Returns any other error unchanged.
+/// Interprets the error of a publication. This function compares the text of the error, since all storage errors share
+/// one error code. Returns an error with any other meaning unchanged.
 pub(crate) fn of_publication(error: PublishError) -> Result<Published, BoxError> {
     let text = error.to_string();
     if text.contains("maximum messages per subject exceeded") {
@@ -34,7 +34,7 @@ pub(crate) fn of_publication(error: PublishError) -> Result<Published, BoxError>
 /// Consecutive time-outs of a server.
 #[derive(Debug, Default)]
 pub(crate) struct Silence {
-    /// Times of the first and the last time-out; `None` if the server has answered since.
+    /// Times of the first and the last time-out; `None` if no time-out has followed the server's last answer.
     between: Option<(Instant, Instant)>,
 }
 

@@ -13,7 +13,7 @@ use taquin_solver::{RandomSource, SplitMix};
 use super::*;
 use crate::task::Work;
 
-/// Size and duration of a load test.
+/// Number of workers of a load test, and its times.
 #[derive(Clone, Copy)]
 struct Load {
     workers: u64,
@@ -45,7 +45,7 @@ struct Notes {
     is_over: AtomicBool,
     done: AtomicU64,
     extended: AtomicU64,
-    /// Tasks that the queue handed out once before a worker received them.
+    /// Number of tasks that the queue had delivered at least once before their first lease.
     returned: AtomicU64,
     taken: Mutex<HashSet<Task>>,
     lost: Mutex<Vec<String>>,
