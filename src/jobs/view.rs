@@ -45,7 +45,7 @@ pub enum WaitingFor {
     Requests,
     /// Other bulk work occupies the workers.
     OtherJobs,
-    /// The disk is full, or the store is unreadable or unwritable.
+    /// The disk is full, the store is unreadable or unwritable, or the workers' store lacks the job.
     Disk,
     /// The job needs a process with another version of the solver, or with other pattern tables.
     Version,

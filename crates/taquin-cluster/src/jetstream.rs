@@ -51,7 +51,7 @@ pub enum QueueRole {
 }
 
 /// A work queue on JetStream: a stream with one subject per task, at most one message per subject, and a durable
-/// consumer for each task class. If the stream or a consumer is missing, the next call creates the stream or the
+/// consumer for each task class. If the stream or a consumer is missing, a later call creates the stream or the
 /// consumer.
 pub struct JetStream {
     client: Client,
@@ -237,8 +237,8 @@ impl JetStream {
         Ok(())
     }
 
-    /// Returns an error with the reason why there is no connection. While connected, returns the error of the
-    /// request.
+    /// Returns an error with the reason why there is no connection. If there is a connection, or the reason is unknown,
+    /// returns the error of the request.
     fn error(&self, of_request: impl Into<BoxError>) -> QueueError {
         let trouble = self.connection.trouble().filter(|_| !self.is_connected());
         trouble.map_or_else(|| QueueError::new(of_request), |why| QueueError::new(format!("no connection: {why}")))

@@ -67,7 +67,7 @@ enum Found {
 /// The work to do for a task.
 #[derive(Debug)]
 pub(crate) enum Begun {
-    /// Nothing: the part exists, or the job has ended.
+    /// Nothing: the part exists, the job has ended or was deleted, or the job has no such chunk.
     Nothing,
     /// Nothing: the store lacks the folder. The job was deleted, or the service uses another store.
     Missing,
@@ -245,7 +245,7 @@ impl Maker {
         }
     }
 
-    /// Returns the longest time that the searches on one board of a job may take; at least one minute.
+    /// Returns the time allowed for the searches on one board of a job; at least one minute.
     pub(crate) fn board_time(job: &StoredJob) -> Duration {
         let spec = job.spec();
         let searches = if Want::Next.serves(spec.boards.goal().size()) { 4 } else { 1 };

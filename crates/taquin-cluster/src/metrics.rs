@@ -33,7 +33,7 @@ pub(crate) enum TaskResult {
     Refused,
     /// The task was not done: the store failed, or does not have the job.
     NoStore,
-    /// The job was damaged, and the worker ended the job as failed.
+    /// The job was damaged. If the specification was readable, the worker ended the job as failed.
     Failed,
 }
 

@@ -83,8 +83,8 @@ pub fn find_files(url: &str, runtime: &Handle) -> Result<Arc<dyn Files>, OpenErr
     Ok(Arc::new(Objects { bucket: open_bucket(url, variables)?, runtime: runtime.clone() }))
 }
 
-/// Opens a directory and takes a shared lock on the directory. If the directory is missing, or the file system has no
-/// locks, returns the directory without a lock. Fails if another process has an exclusive lock.
+/// Opens a directory and takes a shared lock on the directory. If the directory is missing, or the system cannot lock
+/// the directory, returns the directory without a lock. Fails if another process has an exclusive lock.
 fn share(path: &FilePath) -> Result<Directory, OpenError> {
     match Directory::at(path).lock(DirectoryUse::Shared) {
         Err(TryLockError::WouldBlock) => Err(OpenError::InUse(path.to_owned())),
@@ -129,9 +129,9 @@ impl Objects {
         if_found(self.wait(self.bucket.store.head(key)))
     }
 
-    /// Lists the objects in a folder, and calls `visit` with each page of the listing. The listing contains the names
-    /// after `after`; on Google Cloud Storage, the listing may also contain `after`. If `is_deep` is true, the listing
-    /// contains the objects in subfolders too.
+    /// Lists the objects in a folder whose names are greater than `after`, and calls `visit` with each page of the
+    /// listing. On Google Cloud Storage, the listing may also contain the object `after`. If `is_deep` is true, the
+    /// listing contains the objects in subfolders too.
     fn pages(
         &self,
         folder: &str,

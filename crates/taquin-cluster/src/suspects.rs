@@ -35,7 +35,7 @@ const FAILED: &str = "failed";
 /// Replaces the first row in the name of a file in [`TRYING`]. The file then records that the process survived the
 /// attempt.
 const GIVEN_UP: u64 = 9_999_999_999;
-/// Number of ranges into which a suspicious range is split.
+/// Maximum number of ranges into which a suspicious range is split.
 const RANGES: u64 = 16;
 /// Number of attempts in succession that must end at a row before the row is excluded from further searches.
 const PROOF: usize = 3;

@@ -23,7 +23,7 @@ named!(TaskClass { Bulk => "bulk", Quick => "quick" });
 pub struct Task {
     /// Class of the task. All tasks of a job have the same class.
     pub class: TaskClass,
-    /// The job.
+    /// Id of the job.
     pub job: JobId,
     /// The job's folder. If a job is deleted and created again, the new job has another folder.
     pub folder: FolderName,

@@ -35,7 +35,8 @@ pub struct Worker<Q> {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Stage {
     Running,
-    /// The worker finishes the tasks that have a thread, and returns the other tasks to the queue.
+    /// The worker takes no tasks. The worker returns the tasks that wait for a thread to the queue, and finishes the
+    /// other tasks.
     Draining,
     /// The worker returns all tasks to the queue.
     Over,
@@ -62,7 +63,7 @@ const ISOLATED_FROM: u64 = 3;
 /// Longest pause between attempts to reach the queue or the store.
 const LONGEST_RETRY: Duration = Duration::from_secs(10);
 
-/// Time after the grace period for releasing all tasks.
+/// Time limit for returning all tasks to the queue after the grace period.
 const END_TIME: Duration = Duration::from_secs(5);
 
 impl<Q: Queue> Worker<Q> {
@@ -88,8 +89,8 @@ impl<Q: Queue> Worker<Q> {
         }
     }
 
-    /// Runs until `shutdown` completes. Then finishes the tasks that have a thread, for at most `grace`, and returns
-    /// the other tasks to the queue.
+    /// Runs until `shutdown` completes. Then returns the tasks that wait for a thread to the queue, and finishes the
+    /// other tasks. After `grace`, returns the unfinished tasks to the queue too.
     pub async fn run(&self, shutdown: impl Future<Output = ()>, grace: Duration) {
         let classes = std::iter::repeat_n(TaskClass::Bulk, self.slots).chain([TaskClass::Quick]);
         let slots = futures_util::future::join_all(classes.map(|class| self.slot(class)));

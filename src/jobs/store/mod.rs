@@ -30,7 +30,7 @@ use record::{RECORDS, id_of, name_of};
 #[derive(Debug)]
 pub struct JobStore {
     files: Arc<dyn Files>,
-    /// Folders without a record, each with the time when this process first saw the folder.
+    /// Folders without a record, each with the time when this process first saw the folder without a record.
     unnamed: Mutex<HashMap<FolderName, Instant>>,
     /// Folders in which this process creates jobs.
     making: Arc<Mutex<HashSet<FolderName>>>,
@@ -184,7 +184,7 @@ impl JobStore {
         Ok(Some(FoundRecord { record, damage: Some(damage) }))
     }
 
-    /// Creates a placeholder for the job in a folder whose specification is damaged.
+    /// Creates a placeholder for the job in a folder, for use if the specification of the job is damaged.
     pub(crate) fn damaged(&self, folder: FolderName) -> StoredJob {
         StoredJob::damaged(Arc::new(folder.in_store(&self.files)))
     }

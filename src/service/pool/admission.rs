@@ -20,7 +20,8 @@ pub(crate) struct Admission {
 #[derive(Debug, Default)]
 struct AdmittedJobs {
     arrivals: u64,
-    /// Deadline and arrival number of each admitted job. A job ends by its deadline.
+    /// Deadline and arrival number of each admitted job. A job ends at its deadline, or soon afterwards, if the job has
+    /// not ended before.
     deadlines: BTreeSet<(Instant, u64)>,
     /// Times at which rejected clients were asked to retry. Each estimate removes the times that have passed.
     retry_times: VecDeque<Instant>,
@@ -63,7 +64,7 @@ impl Admission {
         })
     }
 
-    /// Admits a job that ends by `deadline`. If the pool is full, returns the `Retry-After` estimate as the error.
+    /// Admits a job with this deadline. If the pool is full, returns the `Retry-After` estimate as the error.
     pub(crate) fn try_admit(self: &Arc<Self>, deadline: Instant) -> Result<AdmissionPermit, Duration> {
         let mut admitted = self.admitted.lock();
         if admitted.deadlines.len() >= self.capacity {

@@ -261,7 +261,7 @@ impl Shared {
     }
 
     /// Waits for a turn. Returns false if the thread must end, because the lane is closed or the thread was idle for
-    /// [`IDLE_TIME`]. While works are unfinished, the last thread waits on.
+    /// [`IDLE_TIME`]. While works are unfinished, the last thread continues to wait.
     fn wait_for_turn(&self) -> bool {
         let mut state = self.state.lock();
         while !self.may_begin(&state) {
@@ -309,7 +309,7 @@ impl Shared {
         self.state.lock().slices -= 1;
     }
 
-    /// Calls [`BulkWork::aborted`]. A panic of this function is counted, and does not reach the caller.
+    /// Calls [`BulkWork::aborted`]. A panic of `aborted` is counted, and does not reach the caller.
     fn abort(&self, work: &dyn BulkWork, error: ServiceError) {
         if catch_unwind(AssertUnwindSafe(|| work.aborted(error))).is_err() {
             self.metrics.panicked();
@@ -346,8 +346,8 @@ impl LaneState {
     }
 
     /// Records the end of a slice. A work with more slices stays in the rotation, an idle work leaves the rotation, and
-    /// a finished work leaves the lane. `wakes` is the number of wake-ups at the start of the slice. If the work was
-    /// woken later, an idle work stays in the rotation.
+    /// a finished work leaves the lane. `wakes` is the number of wake-ups at the start of the slice. If an idle work
+    /// was woken during the slice, the work stays in the rotation.
     fn end_turn(&mut self, number: u64, end: SliceEnd, wakes: u64) {
         match end {
             // The work is woken, because a parallel slice may have become idle only for lack of the chunk that this

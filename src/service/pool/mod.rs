@@ -291,7 +291,7 @@ impl Pool {
         Ok(())
     }
 
-    /// Admits a job that ends by `deadline`. If the pool is full, counts the rejection and returns an error.
+    /// Admits a job with this deadline. If the pool is full, counts the rejection and returns an error.
     fn admit(&self, deadline: Instant) -> Result<AdmissionPermit, ServiceError> {
         self.admission.try_admit(deadline).map_err(|retry_after| {
             self.metrics.refused(Refusal::QueueFull);

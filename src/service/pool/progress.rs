@@ -13,7 +13,7 @@ use tokio::sync::{OnceCell, SetOnce, broadcast};
 pub struct FoundSolution {
     /// The moves of the solution.
     pub path: Path,
-    /// Lower bound on the solution length that was proven when the solution was found.
+    /// Greatest lower bound on the solution length that was known when this solution was found.
     pub lower_bound: u32,
     /// Time from the submission of the search to the solution.
     pub elapsed: Duration,

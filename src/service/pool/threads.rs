@@ -19,9 +19,10 @@ use super::scheduler::{Arrival, Cancellation, Need, RunPermit, Scheduler};
 
 /// The threads of a pool.
 ///
-/// A started job keeps its thread until the job ends, even while the job is paused. The scheduler starts a job only if
-/// a thread is idle, so a job with a worker never waits for a thread. The pool does not use the runtime's threads for
-/// blocking work: the runtime would hide that the system refuses to create a thread, and jobs would wait forever.
+/// A started job keeps its thread until the job ends or is stopped after its trial, even while the job is paused. The
+/// scheduler starts a job only if a thread is idle, so a job with a worker never waits for a thread. The pool does not
+/// use the runtime's threads for blocking work: the runtime would hide that the system refuses to create a thread, and
+/// jobs would wait forever.
 #[derive(Debug)]
 pub(crate) struct JobThreads(Arc<Shared>);
 

@@ -41,8 +41,8 @@ impl<T, W: Fn(Control<'_>) -> T> WorkTask<W> {
     }
 }
 
-/// Span and trace of the caller that started a job. If other callers join the search of the job, the search still uses
-/// the span and trace of the first caller.
+/// Span and trace of the caller that started a job or registered bulk work. If other callers join the search of the
+/// job, the search still uses the span and trace of the first caller.
 #[derive(Clone)]
 pub(crate) struct CallerContext {
     span: Span,

@@ -19,11 +19,11 @@ pub(crate) use state::{Arrival, Trial};
 
 /// Assigns workers and memory to jobs.
 ///
-/// At most one job per worker runs at a time. The *level* of a job is a number that rises with the running time of the
-/// job, by one for each power of ten. Jobs of a lower level run first. Within a level, older jobs run first. So short
-/// searches finish soon, whatever the number of long searches (multilevel feedback queue: Corbató, Merwin Daggett &
-/// Daley 1962). A running job yields to jobs of a lower level after a minimum time slice. After some starts and
-/// resumptions, the oldest stopped or paused job runs next, so that no job starves.
+/// At most one job per worker runs at a time. The *level* of a job is a number from 0 to 4. The level rises with the
+/// running time of the job, by one for each power of ten. Jobs of a lower level run first. Within a level, older jobs
+/// run first. So short searches finish soon, whatever the number of long searches (multilevel feedback queue: Corbató,
+/// Merwin Daggett & Daley 1962). A running job yields to jobs of a lower level after a minimum time slice. After some
+/// starts and resumptions, the oldest stopped or paused job runs next, so that no job starves.
 ///
 /// A started job keeps its memory until the job ends. So, before a job starts, the scheduler reserves all memory that
 /// the job may need. A *light* job stores no nodes, and a *small* job needs at most [`SearchMemory::small`] bytes. One
@@ -119,12 +119,13 @@ impl Scheduler {
         self.change(|state| state.max_threads = max);
     }
 
-    /// Adds a new idle thread.
+    /// Adds one to the number of idle threads, so that a waiting job may start.
     pub(crate) fn add_thread(self: &Arc<Self>) {
         self.change(|state| state.idle_threads += 1);
     }
 
-    /// Removes an idle thread that no job could use now. Returns true if a thread was removed.
+    /// Subtracts one from the number of idle threads, unless no thread is idle or a job could use another thread.
+    /// Returns true if the number has changed. One idle thread must then end.
     pub(crate) fn remove_spare_thread(self: &Arc<Self>) -> bool {
         self.change(|state| {
             let is_spare = state.idle_threads > 0 && !state.wants_thread();
@@ -311,7 +312,7 @@ impl Turn {
     }
 }
 
-/// Guard that removes a queued job from the queue.
+/// Guard that removes a queued job from the queue when the guard is dropped.
 struct DequeueOnDrop {
     scheduler: Arc<Scheduler>,
     number: u64,
