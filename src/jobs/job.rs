@@ -46,12 +46,12 @@ struct JobProgress {
     blocked: Option<Blocked>,
     /// The reason of a failure, if the failure could not be stored yet.
     failure: Option<String>,
-    /// Number of running and paused slices of the job. If other processes make the chunks, this field has the number of
-    /// the job's tasks in the queue instead.
+    /// Number of steps of the job in progress. A step whose slice is paused counts. If other processes make the chunks,
+    /// this field has the number of the job's tasks in the queue instead.
     slices: usize,
     /// Time of the last listing of all parts.
     listed: Instant,
-    /// Time of the last sign of work. If this process makes the chunks, the start and the end of a slice are signs of
+    /// Time of the last sign of work. If this process makes the chunks, the start and the end of a step are signs of
     /// work. If other processes make the chunks, a new part and the first task are signs of work.
     touched: Instant,
     /// Samples for the rate, oldest first. Each sample has a time, and the number of boards done at that time.
@@ -203,7 +203,7 @@ impl Job {
         self.progress.lock().state()
     }
 
-    /// Returns true if an obstacle stops the job, and no slice of the job is in progress.
+    /// Returns true if an obstacle stops the job, and no step of the job is in progress.
     pub(crate) fn is_blocked(&self) -> bool {
         let progress = self.progress.lock();
         progress.is_blocked() && progress.slices == 0

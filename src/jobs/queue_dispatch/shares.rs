@@ -18,10 +18,10 @@ pub(crate) fn class_of(job: &Job) -> TaskClass {
     if job.record.core_seconds <= QUICK { TaskClass::Quick } else { TaskClass::Bulk }
 }
 
-/// Returns the number of tasks to add to the queue. `ended` is the number of tasks that have ended since the last
-/// comparison. The queue should have one waiting task for each waiting call of a worker. In addition, the queue should
-/// have one spare task, and either a quarter of the number of leased tasks or twice `ended`, whichever is more. The
-/// queue is kept short, so that workers soon get the tasks of another owner.
+/// Returns the number of tasks to add to the queue. `ended` is the number of tasks that have left the queue since the
+/// last comparison, without refused tasks. The queue should have one waiting task for each waiting call of a worker. In
+/// addition, the queue should have one spare task, and either a quarter of the number of leased tasks or twice `ended`,
+/// whichever is more. The queue is kept short, so that workers soon get the tasks of another owner.
 pub(crate) fn places(counts: QueueCounts, ended: u64) -> usize {
     let wanted = counts.takers + (counts.leased / 4).max(2 * ended) + 1;
     wanted.saturating_sub(counts.waiting) as usize

@@ -24,7 +24,7 @@ pub struct Subscription(SubscriptionState);
 pub enum SearchEvent {
     /// A solution that is shorter than all solutions before.
     FoundSolution(Arc<FoundSolution>),
-    /// The result of the search. This event occurs once.
+    /// The result of the search. No event follows.
     Ended(Result<Answer, ServiceError>),
 }
 

@@ -57,7 +57,7 @@ pub struct Load {
     pub busy: usize,
     /// Number of busy workers that run bulk work.
     pub bulk: usize,
-    /// Number of jobs that wait for a worker. Paused jobs count.
+    /// Number of jobs without a worker. Queued jobs and paused jobs count.
     pub waiting: usize,
     /// Number of jobs that hold a thread. Running and paused jobs count.
     pub begun: usize,
