@@ -97,7 +97,7 @@ pub struct JobView {
     pub expires: Option<SystemTime>,
     /// Name of the job's folder in `data`; `None` if the record is damaged.
     pub folder: Option<FolderName>,
-    /// Specification of the job; `None` if the specification is damaged.
+    /// Specification of the job; `None` if the specification or the record is damaged.
     pub spec: Option<JobSpec>,
     /// Counts of boards and parts.
     pub counts: JobCounts,
