@@ -118,8 +118,8 @@ impl Service {
         self.pool.watch(job).await
     }
 
-    /// Registers bulk work, which runs on workers that no job can use. The work runs until the work is done, its handle
-    /// is dropped, or [`cancel_all`](Self::cancel_all) is called. Each search of the work may use as many bytes of
+    /// Registers bulk work, which runs on workers that no search can use. The work runs until the work is done, the
+    /// handle is dropped, or [`cancel_all`](Self::cancel_all) is called. Each search of the work may use as many bytes of
     /// memory as `bulk.search_memory` of the [settings](Self::settings).
     ///
     /// # Errors

@@ -169,8 +169,8 @@ impl Plan {
             && self.tie_breaking.is_newest_first()
     }
 
-    /// True if a constructed solution is reported before the search ends: its result is optimal or that solution.
-    /// Anytime search reports its own.
+    /// True if the solver reports a constructed solution before the search ends. The search then returns an optimal
+    /// solution or the constructed one. False for anytime search, which reports its own solutions.
     pub fn reports_initial_solution(&self) -> bool {
         let Self { algorithm, heuristic, falls_back, require_optimal, .. } = *self;
         let is_optimal = algorithm.is_optimal() && heuristic.is_admissible();
