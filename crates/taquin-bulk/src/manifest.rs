@@ -131,7 +131,7 @@ impl Totals {
 
 /// The reason why the writing of a manifest stopped early.
 enum Halt {
-    /// The caller's `goes_on` returned false.
+    /// The function `goes_on` that was passed to [`complete_while`](StoredJob::complete_while) returned false.
     Stopped,
     /// A part cannot be read.
     Part(JobError),

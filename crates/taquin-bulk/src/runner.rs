@@ -172,7 +172,7 @@ impl Progress {
     }
 }
 
-/// Labels the chunks of a shard whose parts are missing, and stores their parts. The threads begin the chunks in
+/// Labels those chunks of a shard that have no part yet, and stores the part of each. The threads begin the chunks in
 /// ascending order.
 ///
 /// # Errors

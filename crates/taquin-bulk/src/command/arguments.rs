@@ -335,7 +335,7 @@ impl FlagReader<'_> {
     }
 }
 
-/// Rejects an empty name. Rejects a link that does not lead to a file.
+/// Rejects an empty name. Rejects a link whose target is missing or cannot be accessed.
 fn check_name(output: &str) -> Result<(), String> {
     if output.is_empty() {
         return Err("the name is empty: name a file, a directory, or `-`".to_owned());

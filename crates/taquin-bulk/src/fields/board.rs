@@ -141,12 +141,11 @@ fn goal_of_sides(fields: &mut FieldReader, sides: Sides, of_board: Option<Size>)
     Some(goal)
 }
 
-/// Reads `goal`, which is a name or a board. Without the field, the goal is `blank_last`. Returns `None` if the goal
-/// has an error.
+/// Reads `goal`, which is a name or a board. Without the field, the goal is the named goal `blank_last`. Returns `None`
+/// if the goal has an error, or if the goal is a name and `size` is `None`.
 ///
-/// `size` is the size of the start board, if known. A named goal has this size, and is `None` if `size` is `None`. A
-/// goal as a flat list has the encoding `encoding` and the size `size`. If `size` is `None`, a flat list has the size
-/// `sides`.
+/// `size` is the size of the start board, if known. A named goal has this size. A goal as a flat list has the encoding
+/// `encoding` and the size `size`, or the size `sides` if `size` is `None`.
 pub fn goal(fields: &mut FieldReader, size: Option<Size>, sides: Sides, encoding: Encoding) -> Option<Board> {
     let value = match fields.take("goal") {
         Some(value) => value,

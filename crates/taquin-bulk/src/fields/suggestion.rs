@@ -9,7 +9,7 @@ use super::value::quoted;
 /// takes quadratic time.
 const MAX_LENGTH: usize = 40;
 
-/// The similarity, from 0 to 1, that a suggested name must exceed.
+/// The similarity, from 0 to 1, that a name must exceed to be the result of [`most_like`].
 const MIN_LIKENESS: f64 = 0.8;
 
 /// Words that may follow a name without changing the meaning.

@@ -46,7 +46,8 @@ impl RowFormat {
 /// A parsed row: the id, and the puzzle or the error.
 #[derive(Clone, Debug)]
 pub struct InputRow<'l> {
-    /// The id as JSON, a string or an integer. `None` if the row has no id, or if the id is invalid.
+    /// The id as JSON, a string or an integer. `None` if the row has no id, if the id is
+    /// invalid, or if the line cannot be parsed.
     pub id: Option<Cow<'l, [u8]>>,
     /// The puzzle, or the error of the row.
     pub puzzle: Result<Puzzle, Box<RowError>>,
