@@ -52,10 +52,14 @@ pub fn read_board(text: &str, sides: Sides) -> Result<ReadBoard, Vec<ReadBoard>>
     };
     let mut found = readings(&grids, boards_of);
     if found.is_empty() {
+        let among_labels = readings(&grids, among_labels);
         // Programs print every cell of an array, and a gap where they align columns.
         let has_columns = text.contains("  ") || text.lines().any(|line| line.starts_with(' '));
         grids.retain(|grid| !has_columns && grid.form != ARRAY);
         found = readings(&grids, without_blank);
+        if found.is_empty() {
+            found = among_labels;
+        }
     }
     if found.len() == 1 { Ok(found.remove(0)) } else { Err(found) }
 }
@@ -343,11 +347,32 @@ fn boards_of(rows: &Rows, sides: Sides) -> Vec<(Board, &'static str)> {
         let size = size.filter(|size| is_list || shape_of(rest) == Some(*size));
         candidates.push((size, &flat[head.iter().map(Vec::len).sum()..], "without the line with the size"));
     }
-    let board = |(size, entries, how): (Option<Size>, &[Option<i64>], _)| {
-        let size = size.filter(|size| size.cells() == entries.len() && sides.agree_with(*size))?;
-        Some((Board::try_from_tiles(size, entries).ok()?, how))
-    };
-    candidates.into_iter().filter_map(board).collect()
+    candidates.into_iter().filter_map(|candidate| candidate_board(candidate, sides)).collect()
+}
+
+/// A shape, the entries of a board, and the parts that are left out.
+type Candidate<'r> = (Option<Size>, &'r [Option<i64>], &'static str);
+
+fn candidate_board((size, entries, how): Candidate<'_>, sides: Sides) -> Option<(Board, &'static str)> {
+    let size = size.filter(|size| size.cells() == entries.len() && sides.agree_with(*size))?;
+    Some((Board::try_from_tiles(size, entries).ok()?, how))
+}
+
+/// The boards of a line with three or four numbers beside the tiles: an id, the optimal length, an estimate and a number
+/// of nodes in files of benchmarks.
+fn among_labels(rows: &Rows, sides: Sides) -> Vec<(Board, &'static str)> {
+    const MOST_BEFORE: usize = 2;
+    let [line] = &rows[..] else { return Vec::new() };
+    let ways = [3, 4].into_iter().flat_map(|count| (0..=MOST_BEFORE).map(move |before| (before, count - before)));
+    let candidates = ways.filter_map(|(before, after)| {
+        let tiles = line.get(before..line.len().checked_sub(after)?)?;
+        let how = match before {
+            0 => "without the numbers after the tiles",
+            _ => "without the numbers before and after the tiles",
+        };
+        Some((size_of(tiles.len(), sides), tiles, how))
+    });
+    candidates.filter_map(|candidate| candidate_board(candidate, sides)).collect()
 }
 
 /// The flat lists that remain without one or two numbers before or after the tiles, such as an id and a length.
@@ -482,6 +507,9 @@ mod tests {
             "1 14 13 15 7 11 12 9 5 6 0 2 1 4 8 10 3",
             "1  57 : 14 13 15 7 11 12 9 5 6 0 2 1 4 8 10 3",
             "14 13 15 7 11 12 9 5 6 0 2 1 4 8 10 3 57",
+            "1 14 13 15 7 11 12 9 5 6 0 2 1 4 8 10 3 57 41 276361933",
+            "14 13 15 7 11 12 9 5 6 0 2 1 4 8 10 3 57 41 276361933",
+            "1 57 14 13 15 7 11 12 9 5 6 0 2 1 4 8 10 3 41 276361933",
             "4\n14 13 15 7\n11 12 9 5\n6 0 2 1\n4 8 10 3",
             "4 4\n14 13 15 7\n11 12 9 5\n6 0 2 1\n4 8 10 3",
             "# solvable\n4\n14 13 15 7 # row\n11 12 9 5\n6 0 2 1\n4 8 10 3",
