@@ -301,9 +301,9 @@ async fn faulty_parameters_and_bodies_have_their_status() {
     for body in ["", "id,board\n", "0,1,2,3\n\n", "name,cost\n1,2\n"] {
         assert_eq!(faults(&taquin.send(csv(body)).await.problem("invalid-request")), [" missing-field"], "{body}");
     }
-    for media_type in ["application/json", "application/xml", "text/html", "application/x-ndjson; charset=latin1"] {
+    for media_type in ["application/yaml", "application/xml", "text/html", "application/x-ndjson; charset=latin1"] {
         let answer = taquin.send(Question::post("/batch").body(media_type, "867254301")).await;
-        assert_eq!(answer.header("accept"), "application/x-ndjson, application/jsonl, text/csv");
+        assert_eq!(answer.header("accept"), "application/x-ndjson, application/jsonl, text/csv, application/json");
         assert_eq!(answer.header("connection"), "close", "the body is not read");
         answer.problem("unsupported-media-type");
     }
@@ -314,6 +314,34 @@ async fn faulty_parameters_and_bodies_have_their_status() {
     for accept in ["*/*", "application/*", "application/x-ndjson, text/plain;q=0.5"] {
         rows(&taquin, lines_of("867254301").accept(accept)).await;
     }
+}
+
+#[tokio::test]
+async fn files_of_other_programs_are_rows() {
+    let taquin = shared().await;
+    let boards =
+        "[\n {\"id\": \"a\", \"board\": \"3120\"},\n [[3,1],[2,0]],\n {\"state\": [3,1,2,0], \"cost\": 4}\n]\n";
+    for media_type in ["application/json", "application/x-ndjson"] {
+        let rows = rows(&taquin, Question::post("/batch").body(media_type, boards)).await;
+        let places: Vec<_> = rows.iter().map(|row| (&row["line"], &row["length"], &row["id"])).collect();
+        let [one, two, three, four] = [1, 2, 3, 4].map(Value::from);
+        assert_eq!(places, [(&one, &four, &json!("a")), (&two, &four, &Value::Null), (&three, &four, &Value::Null)]);
+    }
+    let one = rows(&taquin, Question::post("/batch").body("application/json", "[\n [3,1],\n [2,0]\n]")).await;
+    assert_eq!(one, [json!({ "line": 1, "length": 4, "optimal": true })]);
+    let text = "# two boards\n2\n3 1\n2 0\n\n2\n0 1\n3 2\n";
+    let both = rows(&taquin, lines_of(text)).await;
+    let read_as = "lines of cells, without the line with the size";
+    let row = |line: u64, length: u64| json!({ "line": line, "length": length, "optimal": true, "read_as": read_as });
+    assert_eq!(both, [row(2, 4), row(6, 2)]);
+    let utf16 = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
+    let table = utf16("\u{feff}#;board\r\n7;3 1 2 0\r\n");
+    let row = rows(&taquin, Question::post("/batch").body("text/csv", table)).await;
+    assert_eq!(row, [json!({ "line": 2, "id": "7", "length": 4, "optimal": true })]);
+    let mut half = utf16("\u{feff}3120");
+    half.pop();
+    let problem = taquin.send(Question::post("/batch").body(NDJSON, half)).await.problem("malformed-json");
+    assert!(problem["detail"].as_str().unwrap_or_default().contains("not UTF-16 at byte 9"), "{problem}");
 }
 
 #[tokio::test]
@@ -363,7 +391,7 @@ async fn only_post_is_allowed() {
     }
     let options = taquin.send(Question::new(Method::OPTIONS, "/batch")).await.expect(204);
     assert_eq!(options.header("allow"), "POST, OPTIONS");
-    assert_eq!(options.header("accept-post"), "application/x-ndjson, application/jsonl, text/csv");
+    assert_eq!(options.header("accept-post"), "application/x-ndjson, application/jsonl, text/csv, application/json");
     let info = taquin.get("/info").await.expect(200).json();
     assert_eq!(info["options"]["want"], CONTRACT.document["components"]["schemas"]["Want"]["enum"]);
     assert!(info["bulk_workers"].as_u64() >= Some(1), "{info}");

@@ -89,7 +89,7 @@ fn ask<H: Handler<T, AppState>, T: 'static>(handler: H) -> MethodRouter<AppState
 /// Routes POST of lines.
 fn take<H: Handler<T, AppState>, T: 'static>(handler: H) -> MethodRouter<AppState> {
     let accept_post = || {
-        let types = HeaderValue::from_static(RowFormat::MEDIA_TYPES);
+        let types = HeaderValue::from_static(batch::MEDIA_TYPES);
         ([(ACCEPT_POST, types)], allow("POST, OPTIONS")).into_response()
     };
     post(handler).options(async move || accept_post())

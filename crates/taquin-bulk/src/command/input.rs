@@ -7,10 +7,11 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use crate::rows::{CsvInput, InputRow, MAX_LINE, RowFormat, RowOptions, RowReader};
+use crate::rows::{CsvInput, InputRow, InputText, MAX_LINE, RowFormat, RowOptions, RowReader};
 use taquin_solver::Board;
 
 use super::ending::BatchError;
+use super::text_reader::TextReader;
 use super::unfinished::InputPosition;
 use super::values::TextFormat;
 
@@ -89,11 +90,19 @@ impl RowInput {
             }
             None => (Box::new(io::stdin()), None),
         };
-        let source = Box::new(BufReader::with_capacity(ChunkBytes::MAX, source));
-        let mut source = ChunkReader { source, position: InputPosition::default() };
-        let (mut peeked, mut format) = (VecDeque::new(), RowFormat::Json);
+        let mut format = match self.format {
+            TextFormat::Csv => RowFormat::Csv(CsvInput::default()),
+            TextFormat::Ndjson => RowFormat::Json,
+        };
+        let text = InputText::new(&self.options, &format);
+        let mut source = BufReader::with_capacity(ChunkBytes::MAX, TextReader::new(source, text));
+        source.fill_buf().map_err(error)?;
+        // Converted text has another length than the file.
+        let length = length.filter(|_| source.get_ref().is_unchanged());
+        let mut source = ChunkReader { source: Box::new(source), position: InputPosition::default() };
+        let mut peeked = VecDeque::new();
         if self.format == TextFormat::Csv {
-            let first = source.line().map_err(error)?;
+            let first = source.first_row(&format).map_err(error)?;
             let wrong = |reason| error(io::Error::new(ErrorKind::InvalidData, reason));
             let text = first.as_ref().map_or(&[][..], |chunk| &chunk.bytes);
             let header = CsvInput::of_first_line(text).map_err(wrong)?;
@@ -185,11 +194,12 @@ impl LineChunk {
         self.bytes.len() as u64
     }
 
-    /// Returns the rows. Each item has the number of the line, counted from 1, and the row. Blank lines are skipped.
+    /// Returns the rows. Each item has the number of the line, counted from 1, and the row. Blank lines and comments are
+    /// skipped.
     pub(crate) fn rows<'l>(&'l self, reader: &RowReader) -> impl Iterator<Item = (u64, InputRow<'l>)> {
         let lines = lines_of(&self.bytes).map(|line| &line[..line.len().min(KEPT)]);
         let lines = (self.start.lines + 1..).zip(lines);
-        let rows = lines.filter(|(_, line)| !RowReader::is_blank(line));
+        let rows = lines.filter(|(_, line)| !reader.skips(line));
         rows.map(|(number, line)| (number, reader.read(line)))
     }
 
@@ -244,6 +254,16 @@ impl ChunkReader {
     /// Reads one line. Returns `None` at the end of the input.
     fn line(&mut self) -> io::Result<Option<LineChunk>> {
         self.chunk(1)
+    }
+
+    /// Reads lines up to the first row, and returns the line of the row. Returns `None` at the end of the input.
+    fn first_row(&mut self, format: &RowFormat) -> io::Result<Option<LineChunk>> {
+        loop {
+            match self.line()? {
+                Some(chunk) if format.skips(&chunk.bytes) => {}
+                line => return Ok(line),
+            }
+        }
     }
 
     /// Reads complete lines: first at most `most` bytes from the buffer, and then the remaining bytes of the last line.

@@ -18,6 +18,7 @@ mod parquet;
 mod rows;
 mod run_identity;
 mod store;
+mod text_reader;
 mod unfinished;
 mod unfinished_folder;
 mod values;

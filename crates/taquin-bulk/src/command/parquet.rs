@@ -21,7 +21,7 @@ use super::destination::{Destination, Output, has_bytes};
 use super::ending::{BatchEnding, BatchError};
 use super::export::{IndexedRow, IndexedRows};
 use super::input::RowInput;
-use super::rows::{Labeller, RowOutcome};
+use super::rows::{Labeller, RowNames, RowOutcome};
 use super::unfinished::FILE_EXISTS;
 
 const CARD: &str = "README.md";
@@ -43,7 +43,7 @@ impl Session<'_> {
         let size = open.first_goal()?.size();
         let columns = ParquetColumns { has_ids: true, has_problems: true, ..parquet_columns(size, want, limits) };
         let labeller = Labeller::new(self, input, (want, limits), Some(size));
-        let take = |_, id: Option<&[u8]>, row: &RowOutcome, rows: &mut ParquetRows| {
+        let take = |_, (id, _): RowNames<'_>, row: &RowOutcome, rows: &mut ParquetRows| {
             // An id that is a JSON string is written without quotes.
             let unquoted = |id| serde_json::from_slice(id).unwrap_or_else(|_| String::from_utf8_lossy(id).into_owned());
             let problem = row.as_ref().err().and_then(|problem| serde_json::to_string(&**problem).ok());

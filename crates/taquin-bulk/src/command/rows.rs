@@ -53,10 +53,10 @@ impl Session<'_> {
         open.skip_to(position.input.lines)?;
         file.check_input(&open.position())?;
         self.progress.note_resumed(position.rows, position.failed);
-        let take = |line, id: Option<&[u8]>, outcome: &RowOutcome, lines: &mut Lines| {
+        let take = |line, (id, read_as): RowNames<'_>, outcome: &RowOutcome, lines: &mut Lines| {
             let label = outcome.as_ref().map(|(_, label)| label).map_err(|problem| &**problem);
             let board = outcome.as_ref().ok().map(|(puzzle, _)| puzzle.start());
-            lines.append(csv.as_ref(), board, label.ok(), |out| row_json(line, id, label, want, out));
+            lines.append(csv.as_ref(), board, label.ok(), |out| row_json(line, (id, read_as), label, want, out));
         };
         let labeller = Labeller::new(self, input, (want, limits), csv.map(|columns| columns.size));
         let end = self.shown(|| {
@@ -148,6 +148,9 @@ pub(crate) struct Labeller<'s> {
 /// Puzzle and label of a row, or the error of the row.
 pub(crate) type RowOutcome = Result<(Puzzle, Label), Box<RowError>>;
 
+/// Id of a row as JSON, and how the board of the row was read.
+pub(crate) type RowNames<'r> = (Option<&'r [u8]>, Option<&'r str>);
+
 /// The faulty row that ends a strict input: the number of the line, counted from 1, and the cause.
 type Fault = (u64, String);
 
@@ -164,9 +167,9 @@ impl<'s> Labeller<'s> {
     /// Labels all rows of an input on all threads.
     ///
     /// `new` creates an accumulator for each chunk of lines. `take` adds each row of the chunk to the accumulator.
-    /// `take` receives the number of the line, counted from 1, the id of the row, and the outcome. `sink` receives the
-    /// accumulators in the order of the chunks. With each accumulator, `sink` receives the position in the input after
-    /// the rows in the accumulator.
+    /// `take` receives the number of the line, counted from 1, the id of the row, how the board was read, and the
+    /// outcome. `sink` receives the accumulators in the order of the chunks. With each accumulator, `sink` receives the
+    /// position in the input after the rows in the accumulator.
     ///
     /// # Errors
     /// [`BatchError::File`]; [`BatchError::Job`] after a wrong solution; [`BatchError::FaultyRow`] if a row is faulty
@@ -175,12 +178,13 @@ impl<'s> Labeller<'s> {
         &self,
         open: OpenInput,
         new: impl Fn() -> T + Sync,
-        take: impl Fn(u64, Option<&[u8]>, &RowOutcome, &mut T) + Sync,
+        take: impl Fn(u64, RowNames<'_>, &RowOutcome, &mut T) + Sync,
         mut sink: impl FnMut(T, InputPosition) -> Result<(), BatchError>,
     ) -> Result<BatchEnding, BatchError> {
         let work = |chunk: &LineChunk, reader: &RowReader| {
             let mut made = new();
-            let fault = self.label_chunk(chunk, reader, |line, id, outcome| take(line, id, outcome, &mut made))?;
+            let fault =
+                self.label_chunk(chunk, reader, |line, names, outcome| take(line, names, outcome, &mut made))?;
             let end = chunk.end_before(fault.as_ref().map(|(line, _)| *line));
             Ok((made, end, fault))
         };
@@ -196,7 +200,7 @@ impl<'s> Labeller<'s> {
         &self,
         chunk: &LineChunk,
         reader: &RowReader,
-        mut take: impl FnMut(u64, Option<&[u8]>, &RowOutcome),
+        mut take: impl FnMut(u64, RowNames<'_>, &RowOutcome),
     ) -> Result<Option<Fault>, EarlyEnd> {
         let session = self.session;
         let load = |goal: &Board| {
@@ -204,11 +208,11 @@ impl<'s> Labeller<'s> {
             LoadedTables::default()
         };
         let mut solver = BatchSolver::with_load(session.resources.tables, self.want, self.limits, load);
-        let rows = chunk.rows(reader).map(|(line, InputRow { id, puzzle })| {
-            ((line, id), puzzle.and_then(|puzzle| self.check(&puzzle).map(|()| puzzle)))
+        let rows = chunk.rows(reader).map(|(line, InputRow { id, read_as, puzzle })| {
+            ((line, id, read_as), puzzle.and_then(|puzzle| self.check(&puzzle).map(|()| puzzle)))
         });
         let (cancel, mut fault) = ([session.resources.cancel], None);
-        let end = label_rows(rows, &mut solver, session.control(&cancel), |(line, id), labelled| {
+        let end = label_rows(rows, &mut solver, session.control(&cancel), |(line, id, read_as), labelled| {
             let outcome = match labelled {
                 LabelledRow::Solved(puzzle, label) => Ok((puzzle, label)),
                 LabelledRow::Failed(_, LabelError::WrongSolution(wrong)) => return Err(JobError::from(wrong).into()),
@@ -221,7 +225,7 @@ impl<'s> Labeller<'s> {
                     fault = Some((line, problem.to_line()));
                     return Err(EarlyEnd::Cancelled);
                 }
-                _ => take(line, id.as_deref(), &outcome),
+                _ => take(line, (id.as_deref(), read_as.as_deref()), &outcome),
             }
             Ok(())
         });
@@ -252,7 +256,7 @@ impl<'s> Labeller<'s> {
 
 /// Reads the rows of a chunk. A row with another goal than `goal` is invalid.
 fn stored_rows(chunk: &LineChunk, reader: &RowReader, goal: &Board) -> Vec<StoredRow> {
-    let row = |(line, InputRow { id, puzzle }): (u64, InputRow<'_>)| {
+    let row = |(line, InputRow { id, puzzle, .. }): (u64, InputRow<'_>)| {
         let puzzle = puzzle.and_then(|puzzle| {
             if puzzle.goal() == goal { Ok(puzzle) } else { Err(other_goal(puzzle.goal(), goal).into()) }
         });

@@ -3,7 +3,9 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use csv_core::{ReadRecordResult, Reader};
+use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
+
+use super::members::{BOARD_NAMES, ID_NAMES};
 
 use crate::row_error::counted;
 
@@ -15,10 +17,14 @@ pub enum CsvInput {
     Boards,
     /// A header, with the index of each column that is read, from 0.
     Columns {
-        /// Column of the id; `None` if the header has no such column.
-        id: Option<usize>,
+        /// The separator of fields, one of [`DELIMITERS`].
+        delimiter: u8,
+        /// Column of the id, and its name in lower case; `None` if the header has no such column.
+        id: Option<(usize, String)>,
         /// One column with the board as text, or the columns of all cells, in order.
         board: Vec<usize>,
+        /// Number of cells in a row of the board, if the names of the columns tell it.
+        cols: Option<usize>,
         /// Number of columns in the header.
         count: usize,
     },
@@ -26,36 +32,45 @@ pub enum CsvInput {
 
 /// A row of a CSV file.
 pub(crate) struct CsvRow {
-    pub(crate) id: Option<String>,
+    /// Name of the column, and the id.
+    pub(crate) id: Option<(String, String)>,
     /// The board as text.
     pub(crate) board: String,
 }
 
+/// The separators of fields, the most frequent one first. A line with several of them has the first one.
+const DELIMITERS: [u8; 4] = [b',', b'\t', b';', b'|'];
+
 impl CsvInput {
     /// Reads the first line of a CSV file. Returns `None` if the line is a board, not a header.
     ///
-    /// A header has a column `board`, or columns `0`, `1` and so on for the cells, and optionally a column `id`. Other
-    /// columns are ignored. The line `0,1,2,…` is a header, not a board.
+    /// A header has a column `board`, or columns for the cells: `0`, `1` and so on, `r0c0`, `r0c1` and so on, or `c0`, `c1`
+    /// and so on. Without these, one of the columns `state`, `puzzle`, `tiles`, `initial` and `start` is the board. It
+    /// optionally has a column `id`, or else `index`, `name` or `#`. Other columns are ignored. The line `0,1,2,…` is a
+    /// header, not a board.
     ///
     /// # Errors
     /// The reason why a header names no board, or why the line is not one row.
     pub fn of_first_line(line: &[u8]) -> Result<Option<Self>, String> {
-        let names: Vec<String> = fields(without_mark(line))?.iter().map(|name| name.trim().to_lowercase()).collect();
+        let line = without_mark(line);
+        let delimiter = delimiter_of(line);
+        let names: Vec<String> = fields(line, delimiter)?.iter().map(|name| name.trim().to_lowercase()).collect();
         // Of columns with equal names, the first column counts.
         let places: HashMap<&str, usize> = names.iter().enumerate().rev().map(|(at, name)| (&**name, at)).collect();
         let find = |name: &str| places.get(name).copied();
         let cells: Vec<usize> = (0..names.len()).map_while(|cell| find(&cell.to_string())).collect();
-        let is_row_of_cells = names.len() > 1 && cells.len() == names.len() && cells.is_sorted();
-        let is_header = is_row_of_cells || names.iter().any(|name| is_name(name));
+        let is_row_of_cells = delimiter == b',' && names.len() > 1 && cells.len() == names.len() && cells.is_sorted();
+        let is_header = is_row_of_cells || names.iter().any(|name| is_name(name)) || named_cells(&find).is_some();
         if !is_header {
             return Ok(None);
         }
-        let board = match find("board") {
-            Some(board) => vec![board],
-            None if cells.len() > 1 => cells,
-            None => return Err("the header names neither a column `board` nor the cells `0`, `1`, …".to_owned()),
+        let (board, cols) = match find("board") {
+            Some(board) => (vec![board], None),
+            None if cells.len() > 1 => (cells, None),
+            None => named_cells(&find).map_or_else(|| board_column(&find).map(|board| (vec![board], None)), Ok)?,
         };
-        Ok(Some(Self::Columns { id: find("id"), board, count: names.len() }))
+        let id = ["id"].into_iter().chain(ID_NAMES).find_map(|name| Some((find(name)?, name.to_owned())));
+        Ok(Some(Self::Columns { delimiter, id, board, cols, count: names.len() }))
     }
 
     /// Splits a line into the id and the board.
@@ -63,20 +78,73 @@ impl CsvInput {
     /// # Errors
     /// The reason why the line is not a row.
     pub(crate) fn row(&self, line: &str) -> Result<CsvRow, String> {
-        let fields = fields(line.as_bytes())?;
-        let Self::Columns { id, board, count } = self else {
-            // A board as text may contain commas too.
-            return Ok(CsvRow { id: None, board: fields.join(",") });
+        let Self::Columns { delimiter, id, board, cols, count } = self else {
+            let delimiter = delimiter_of(line.as_bytes());
+            let fields = fields(line.as_bytes(), delimiter)?;
+            // A board as text may contain separators too.
+            return Ok(CsvRow { id: None, board: fields.join(&char::from(delimiter).to_string()) });
         };
+        let fields = fields(line.as_bytes(), *delimiter)?;
         let differs = || format!("the line has {}; the header names {count}", counted(fields.len() as u64, "field"));
         if fields.len() > *count {
             return Err(differs());
         }
         let field = |at: usize| fields.get(at).map(|field| field.trim()).ok_or_else(differs);
-        let cells = board.iter().map(|at| field(*at)).collect::<Result<Vec<_>, _>>()?;
-        let id = id.map(field).transpose()?.filter(|id| !id.is_empty()).map(str::to_owned);
-        Ok(CsvRow { id, board: cells.join(" ") })
+        let mut cells = board.iter().map(|at| field(*at)).collect::<Result<Vec<_>, _>>()?;
+        if cells.len() > 1 {
+            // An empty cell is the blank.
+            cells.iter_mut().filter(|cell| cell.is_empty()).for_each(|cell| *cell = "_");
+        }
+        let rows: Vec<String> = cells.chunks(cols.unwrap_or(cells.len()).max(1)).map(|row| row.join(" ")).collect();
+        let id = id.as_ref().map(|(at, name)| Ok::<_, String>((name.clone(), field(*at)?.to_owned()))).transpose()?;
+        Ok(CsvRow { id: id.filter(|(_, id)| !id.is_empty()), board: rows.join("/") })
     }
+}
+
+/// The columns of the cells with names such as `r0c0` or `c0`, counted from 0 or from 1, and the number of cells in a row
+/// if the names tell it. Names such as `pos0` or `tile1` may mean the position of a tile, and are not read.
+fn named_cells(find: &impl Fn(&str) -> Option<usize>) -> Option<(Vec<usize>, Option<usize>)> {
+    for first in [0, 1] {
+        for (row, col) in [("r", "c"), ("row", "col"), ("r", "_c")] {
+            let cell = |at: usize, other: usize| find(&format!("{row}{}{col}{}", first + at, first + other));
+            let rows = (0..).take_while(|at| cell(*at, 0).is_some()).count();
+            let cols = (0..).take_while(|at| cell(0, *at).is_some()).count();
+            let cells = (0..rows * cols).map(|at| cell(at / cols, at % cols)).collect::<Option<Vec<usize>>>();
+            if let Some(cells) = cells.filter(|cells| cells.len() > 1) {
+                return Some((cells, Some(cols)));
+            }
+        }
+        for name in ["c", "cell", "cell_"] {
+            let cells: Vec<usize> = (first..).map_while(|at: usize| find(&format!("{name}{at}"))).collect();
+            if cells.len() > 1 {
+                return Some((cells, None));
+            }
+        }
+    }
+    None
+}
+
+/// The column of the board under one of its other names.
+fn board_column(find: &impl Fn(&str) -> Option<usize>) -> Result<usize, String> {
+    let found: Vec<&str> = BOARD_NAMES.into_iter().filter(|name| find(name).is_some()).collect();
+    match found[..] {
+        [name] => find(name).ok_or_else(String::new),
+        [one, other, ..] => Err(format!("the header names both `{one}` and `{other}`: name the board `board`")),
+        [] => Err("the header names neither a column `board` nor the cells `0`, `1`, …".to_owned()),
+    }
+}
+
+/// The separator of the fields of a line. Separators between quotes do not count.
+fn delimiter_of(line: &[u8]) -> u8 {
+    let mut is_quoted = false;
+    let mut found = [false; DELIMITERS.len()];
+    for byte in line {
+        is_quoted ^= *byte == b'"';
+        if !is_quoted && let Some(at) = DELIMITERS.iter().position(|delimiter| delimiter == byte) {
+            found[at] = true;
+        }
+    }
+    found.iter().position(|is_found| *is_found).map_or(b',', |at| DELIMITERS[at])
 }
 
 /// Returns true if a field has at least two letters. A field of a board has at most one letter, `x` for the blank.
@@ -90,19 +158,22 @@ pub(crate) fn without_mark(line: &[u8]) -> &[u8] {
 }
 
 thread_local! {
-    /// The CSV reader of the thread, which all lines use. A new reader would compute its state transitions, which takes
-    /// nine tenths of the time for a line with a 3×3 board.
-    static READER: RefCell<Reader> = RefCell::new(Reader::new());
+    /// The CSV readers of the thread, one for each separator, which all lines use. A new reader would compute its state
+    /// transitions, which takes nine tenths of the time for a line with a 3×3 board.
+    static READERS: [RefCell<Reader>; DELIMITERS.len()] =
+        DELIMITERS.map(|delimiter| RefCell::new(ReaderBuilder::new().delimiter(delimiter).build()));
 }
 
 /// Splits a line into fields (RFC 4180). A field with an opening quote and no closing quote ends with the line.
 ///
 /// # Errors
 /// The reason why the line is not one row.
-fn fields(line: &[u8]) -> Result<Vec<String>, String> {
-    READER.with_borrow_mut(|reader| {
+fn fields(line: &[u8], delimiter: u8) -> Result<Vec<String>, String> {
+    READERS.with(|readers| {
+        let at = DELIMITERS.iter().position(|own| *own == delimiter).unwrap_or(0);
+        let mut reader = readers[at].borrow_mut();
         reader.reset();
-        fields_by(reader, line)
+        fields_by(&mut reader, line)
     })
 }
 
@@ -135,7 +206,8 @@ mod tests {
     }
 
     fn columns(id: Option<usize>, board: &[usize], count: usize) -> Option<CsvInput> {
-        Some(CsvInput::Columns { id, board: board.to_vec(), count })
+        let id = id.map(|id| (id, "id".to_owned()));
+        Some(CsvInput::Columns { delimiter: b',', id, board: board.to_vec(), cols: None, count })
     }
 
     #[test]
@@ -159,7 +231,7 @@ mod tests {
     fn rows_have_the_fields_of_their_columns() {
         let row = |header: &str, line: &str| {
             let row = of(header).unwrap_or_default().row(line);
-            row.map(|row| (row.id, row.board))
+            row.map(|row| (row.id.map(|(_, id)| id), row.board))
         };
         let text = |id: Option<&str>, board: &str| Ok((id.map(str::to_owned), board.to_owned()));
         assert_eq!(row("0,1,2,3,cost", "1,2, 3,0,5"), text(None, "1 2 3 0"));
@@ -183,22 +255,52 @@ mod tests {
     }
 
     #[test]
+    fn headers_and_rows_have_other_separators_and_names() {
+        let row = |header: &str, line: &str| {
+            let row = of(header).unwrap_or_default().row(line).unwrap();
+            (row.id.map(|(name, id)| format!("{name}={id}")).unwrap_or_default(), row.board)
+        };
+        for (header, line, id, board) in [
+            ("id;board", "a;8,6,7/2,5,4/3,0,1", "id=a", "8,6,7/2,5,4/3,0,1"),
+            ("name\tsteps\tstate", "a\t27\t867254301", "name=a", "867254301"),
+            ("index|puzzle|cost", "7|1 2/3 0|0", "index=7", "1 2/3 0"),
+            ("#,board", "7,1230", "#=7", "1230"),
+            ("index,id,tiles", "7,a,1230", "id=a", "1230"),
+            ("board,state", "1230,3120", "", "1230"),
+            ("0,1,2,3,state", "1,2,3,,x", "", "1 2 3 _"),
+            ("r0c0,r0c1,r0c2,r1c0,r1c1,r1c2", "1,2,3,4,,5", "", "1 2 3/4 _ 5"),
+            ("r2c1;r2c2;r1c1;r1c2;id", "3;0;1;2;b", "id=b", "1 2/3 0"),
+            ("c0,c1,c2,c3", "1,2,3,0", "", "1 2 3 0"),
+            ("cell1,cell2,cell3,cell4,cell5", "1,2,3,0,5", "", "1 2 3 0 5"),
+            ("", "\"3\";\"1\";\"2\";\"\"", "", "3;1;2;"),
+            ("", "8 6 7;2 5 4;3 0 1", "", "8 6 7;2 5 4;3 0 1"),
+            ("", "8\t6\t7\t2\t\t5\t4\t3\t1", "", "8\t6\t7\t2\t\t5\t4\t3\t1"),
+            ("", "| 3 | 1 |", "", "| 3 | 1 |"),
+        ] {
+            assert_eq!(row(header, line), (id.to_owned(), board.to_owned()), "{header}: {line}");
+        }
+        for (header, reason) in [("state,start,cost", "both `state` and `start`"), ("pos0,pos1,cost", "neither")] {
+            assert!(CsvInput::of_first_line(header.as_bytes()).unwrap_err().contains(reason), "{header}");
+        }
+    }
+
+    #[test]
     fn a_line_does_not_depend_on_the_one_before_it() {
         for first in ["", "\"", "a,\"b", "a,\"b\"\"", "a,b\r", "a,\r\nb", "a\"", ",,,"] {
-            let _ = fields(first.as_bytes());
-            assert_eq!(fields(b"a,\"b \"\"c\"\"\",").unwrap(), ["a", "b \"c\"", ""], "{first:?}");
+            let _ = fields(first.as_bytes(), b',');
+            assert_eq!(fields(b"a,\"b \"\"c\"\"\",", b',').unwrap(), ["a", "b \"c\"", ""], "{first:?}");
         }
         // The reader skips a byte order mark at the start of its input.
-        assert_eq!(fields("\u{feff}a".as_bytes()).unwrap(), ["a"]);
+        assert_eq!(fields("\u{feff}a".as_bytes(), b',').unwrap(), ["a"]);
     }
 
     #[test]
     fn a_carriage_return_ends_a_row_and_nothing_may_follow_it() {
         for line in ["1230", "1230\r", "1230\r\n", "\"12\r30\"\r\n"] {
-            assert_eq!(fields(line.as_bytes()).unwrap().len(), 1, "{line:?}");
+            assert_eq!(fields(line.as_bytes(), b',').unwrap().len(), 1, "{line:?}");
         }
         for line in ["1230\r1203\r0123\r", "a,1230\rb,1203", "id,board\r1,1230"] {
-            assert!(fields(line.as_bytes()).unwrap_err().contains("carriage return"), "{line:?}");
+            assert!(fields(line.as_bytes(), b',').unwrap_err().contains("carriage return"), "{line:?}");
             assert!(CsvInput::of_first_line(line.as_bytes()).is_err(), "{line:?}");
             assert!(CsvInput::default().row(line).is_err(), "{line:?}");
         }

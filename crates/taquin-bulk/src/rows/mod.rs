@@ -1,15 +1,22 @@
 //! Rows of a batch: boards as lines of JSON or CSV, and labels as lines of JSON or CSV.
 //!
-//! A row is a line. Blank lines are skipped. An invalid line is a row with a problem, and does not affect later rows.
+//! A row is a line. Blank lines and comments are skipped. An invalid line is a row with a problem, and does not affect
+//! later rows. `InputText` makes such lines of UTF-16, of JSON arrays and of boards over several lines.
 
 mod columns;
+mod comment;
+mod input_text;
+mod json_rows;
 mod labels;
 mod members;
 mod options;
 mod reader;
+mod records;
+mod utf16;
 mod written;
 
 pub use columns::CsvInput;
+pub use input_text::InputText;
 pub use labels::LabelLines;
 pub use options::{RowGoal, RowOptions};
 pub use reader::read_rows;

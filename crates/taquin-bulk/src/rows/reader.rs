@@ -2,9 +2,10 @@
 
 use std::borrow::Cow;
 
-use taquin_solver::{Board, Puzzle, Sides};
+use taquin_solver::{Board, Puzzle, RawBoard, Sides};
 
 use super::columns::{CsvInput, CsvRow, without_mark};
+use super::comment::{is_comment, is_csv_comment};
 use super::members::{FIELDS, Members};
 use super::options::RowOptions;
 use crate::fields::{FieldReader, Json, WrittenFields, board_and_goal, is_board_text, plain_row, puzzle};
@@ -41,6 +42,12 @@ impl RowFormat {
             _ => None,
         }
     }
+
+    /// Returns true if a line is no row: a blank line, or a comment after `#`, `//` or `%`.
+    pub fn skips(&self, line: &[u8]) -> bool {
+        let is_comment = if *self == Self::Json { is_comment } else { is_csv_comment };
+        RowReader::is_blank(line) || is_comment(line)
+    }
 }
 
 /// A parsed row: the id, and the puzzle or the error.
@@ -49,6 +56,8 @@ pub struct InputRow<'l> {
     /// The id as JSON, a string or an integer. `None` if the row has no id, if the id is
     /// invalid, or if the line cannot be parsed.
     pub id: Option<Cow<'l, [u8]>>,
+    /// How the text of the board was read; `None` in the notation of `taquin_solver::RawBoard`.
+    pub read_as: Option<String>,
     /// The puzzle, or the error of the row.
     pub puzzle: Result<Puzzle, Box<RowError>>,
 }
@@ -93,6 +102,25 @@ impl RowReader {
         line.iter().all(u8::is_ascii_whitespace)
     }
 
+    /// Returns true if a line is no row: a blank line, or a comment after `#`, `//` or `%`.
+    pub fn skips(&self, line: &[u8]) -> bool {
+        self.format.skips(line)
+    }
+
+    /// The sides of boards in flat lists.
+    pub(super) fn sides(&self) -> Sides {
+        self.options.sides
+    }
+
+    /// Returns true if a line is a board, also an unsolvable one, or can be read as two boards.
+    pub(super) fn is_row(&self, line: &[u8]) -> bool {
+        let is_board = |error: &RowError| {
+            matches!(error.kind, ErrorKind::Unsolvable | ErrorKind::GoalMismatch)
+                || error.errors.iter().any(|error| error.code == "ambiguous-board")
+        };
+        self.read(line).puzzle.map_or_else(|error| is_board(&error), |_| true)
+    }
+
     /// Reads a line, with or without a line terminator.
     pub fn read<'l>(&self, line: &'l [u8]) -> InputRow<'l> {
         let line = without_mark(line);
@@ -103,16 +131,20 @@ impl RowReader {
     fn read_plain<'l>(&self, line: &'l [u8]) -> Option<InputRow<'l>> {
         let (id, board) = if self.format == RowFormat::Json { plain_row(line)? } else { return None };
         let puzzle = self.options.puzzle(board)?.map_err(Box::new);
-        id.is_none_or(|id| id.len() <= MAX_ID).then(|| InputRow { id: id.map(Cow::Borrowed), puzzle })
+        let row = || InputRow { id: id.map(Cow::Borrowed), read_as: None, puzzle };
+        id.is_none_or(|id| id.len() <= MAX_ID).then(row)
     }
 
     fn read_any<'l>(&self, line: &'l [u8]) -> InputRow<'l> {
         match self.fields(line) {
             Ok((id, members)) => {
-                let puzzle = self.puzzle(members).map_err(|problem| of_line(problem).into());
-                InputRow { id: id.map(Cow::Owned), puzzle }
+                let (read_as, puzzle) = self.puzzle(members);
+                let puzzle = puzzle.map_err(|problem| of_line(problem).into());
+                let before = || id_before(line, puzzle.as_ref().ok()?.start());
+                let id = id.or_else(|| read_as.as_ref().and_then(|_| before()));
+                InputRow { id: id.map(Cow::Owned), read_as, puzzle }
             }
-            Err(problem) => InputRow { id: None, puzzle: Err(problem.into()) },
+            Err(problem) => InputRow { id: None, read_as: None, puzzle: Err(problem.into()) },
         }
     }
 
@@ -143,7 +175,7 @@ impl RowReader {
                     RowError::new(ErrorKind::InvalidRequest, format!("In this row, {reason}.")).with_errors(vec![error])
                 };
                 let CsvRow { id, board: text } = csv.row(text).map_err(wrong)?;
-                let id = id.map(|id| ("id".to_owned(), Json::String(id)));
+                let id = id.map(|(name, id)| (name, Json::String(id)));
                 Ok(members(board(Json::String(text)).into_iter().chain(id).collect()))
             }
             // A board as text never begins like JSON.
@@ -157,8 +189,11 @@ impl RowReader {
         }
     }
 
-    /// Reads the puzzle from the members of a row and from the defaults.
-    fn puzzle(&self, Members { fields: mut members, board_name }: Members) -> Result<Puzzle, RowError> {
+    /// Reads the puzzle from the members of a row and from the defaults. Also returns how the board was read.
+    fn puzzle(
+        &self,
+        Members { fields: mut members, board_name }: Members,
+    ) -> (Option<String>, Result<Puzzle, RowError>) {
         for (name, value) in &self.defaults {
             // Null counts as absent.
             members.retain(|(own, value)| own != name || *value != Json::Null);
@@ -175,8 +210,9 @@ impl RowReader {
             fields.reject(&id, "id", "wrong-type", detail);
         }
         let boards: Option<(Board, Board)> = board_and_goal(&mut fields);
-        let (board, goal) = fields.finish(boards).map_err(|problem| at_name(problem, board_name))?;
-        puzzle(board, goal)
+        let read_as = fields.read_as();
+        let boards = fields.finish(boards).map_err(|problem| at_name(problem, board_name));
+        (read_as, boards.and_then(|(board, goal)| puzzle(board, goal)))
     }
 }
 
@@ -195,9 +231,10 @@ pub fn read_rows(text: &[u8], is_csv: bool) -> Vec<Result<Puzzle, Box<RowError>>
     };
     let reader = RowReader::new(RowOptions::default(), format);
     let row = |line: &[u8]| {
-        let InputRow { id, puzzle } = reader.read(line);
+        let InputRow { id, read_as, puzzle } = reader.read(line);
         let general = reader.read_any(without_mark(line));
-        assert_eq!((id, puzzle.as_ref().ok()), (general.id, general.puzzle.as_ref().ok()), "the readers differ");
+        let expected = (general.id, general.read_as, general.puzzle.as_ref().ok());
+        assert_eq!((id, read_as, puzzle.as_ref().ok()), expected, "the readers differ");
         puzzle
     };
     lines.filter(|line| !RowReader::is_blank(line)).map(row).collect()
@@ -206,6 +243,16 @@ pub fn read_rows(text: &[u8], is_csv: bool) -> Vec<Result<Puzzle, Box<RowError>>
 /// Returns the id among the members of a row, as JSON; `None` if the id is absent or invalid.
 fn id_among(members: &[(String, Json)]) -> Option<Vec<u8>> {
     members.iter().find(|(name, _)| name == "id").and_then(|(_, id)| id_json(id))
+}
+
+/// The number before the tiles of a board, such as `7` in `7  57 : 14 13 …`; `None` if there is no number before the tiles.
+fn id_before(line: &[u8], board: &Board) -> Option<Vec<u8>> {
+    let text = std::str::from_utf8(line).ok()?;
+    let RawBoard { entries, .. } = RawBoard::parse(text.trim_ascii());
+    let tiles: Vec<Option<i64>> = board.tiles().iter().map(|tile| Some(i64::from(*tile))).collect();
+    let at = entries.windows(tiles.len()).position(|window| *window == tiles)?;
+    let id = entries[..at].first().copied().flatten()?;
+    id_json(&Json::Integer(id))
 }
 
 /// Converts a valid id to JSON; `None` if the id is invalid.
@@ -313,7 +360,7 @@ mod tests {
         let reader = csv("id,board");
         assert_eq!(id_of(&reader.read(format!("{},1230", "a".repeat(MAX_ID)).as_bytes())).unwrap().len(), MAX_ID + 2);
         let line = format!("{},1230", "a".repeat(MAX_ID + 1));
-        let InputRow { id, puzzle } = reader.read(line.as_bytes());
+        let InputRow { id, puzzle, .. } = reader.read(line.as_bytes());
         assert_eq!((id, puzzle.unwrap_err().errors[0].pointer.as_str()), (None, "/id"), "an id of CSV");
     }
 

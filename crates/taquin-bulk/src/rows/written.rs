@@ -10,8 +10,15 @@ use crate::lines::label_json;
 use crate::row_error::{ErrorKind, FieldError, RowError};
 
 /// Appends a row to `out` as a line of JSON. The line has the line number, counted from 1, the id, and the label or the
-/// problem. `id` is JSON. `want` is the kind of the label.
-pub fn row_json(line: u64, id: Option<&[u8]>, row: Result<&Label, &RowError>, want: Want, out: &mut Vec<u8>) {
+/// problem. A board that is not in the documented notation also has `read_as`. `id` is JSON. `want` is the kind of the
+/// label.
+pub fn row_json(
+    line: u64,
+    (id, read_as): (Option<&[u8]>, Option<&str>),
+    row: Result<&Label, &RowError>,
+    want: Want,
+    out: &mut Vec<u8>,
+) {
     let _ = write!(out, "{{\"line\":{line},");
     if let Some(id) = id {
         out.extend_from_slice(b"\"id\":");
@@ -25,6 +32,10 @@ pub fn row_json(line: u64, id: Option<&[u8]>, row: Result<&Label, &RowError>, wa
             let _ = serde_json::to_writer(&mut *out, problem);
         }
     }
+    if let Some(read_as) = read_as {
+        out.extend_from_slice(b",\"read_as\":");
+        let _ = serde_json::to_writer(&mut *out, read_as);
+    }
     out.extend_from_slice(b"}\n");
 }
 
@@ -33,7 +44,7 @@ pub fn row_json(line: u64, id: Option<&[u8]>, row: Result<&Label, &RowError>, wa
 pub fn stored_problem(index: u64, line: u64, id: Option<&[u8]>, problem: &RowError) -> Vec<u8> {
     let mut out = format!("{{\"index\":{index},").into_bytes();
     let mut row = Vec::new();
-    row_json(line, id, Err(problem), Want::Length, &mut row);
+    row_json(line, (id, None), Err(problem), Want::Length, &mut row);
     out.extend_from_slice(&row[1..]);
     out
 }
@@ -65,7 +76,7 @@ mod tests {
 
     fn line(id: Option<&[u8]>, row: Result<&Label, &RowError>) -> serde_json::Value {
         let mut out = Vec::new();
-        row_json(3, id, row, Want::Length, &mut out);
+        row_json(3, (id, None), row, Want::Length, &mut out);
         assert_eq!(out.pop(), Some(b'\n'));
         serde_json::from_slice(&out).unwrap()
     }

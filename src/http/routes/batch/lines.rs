@@ -8,7 +8,7 @@ use axum::http::{HeaderValue, header};
 use bytes::{Bytes, BytesMut};
 use futures_util::FutureExt;
 use http_body_util::BodyExt;
-use taquin_bulk::rows::{MAX_LINE, RowReader};
+use taquin_bulk::rows::{InputText, MAX_LINE, RowReader};
 use tokio::time::{Instant, timeout};
 
 use crate::http::problem::{Problem, ProblemKind};
@@ -34,6 +34,8 @@ pub(in crate::http::routes) enum LinesOf {
 pub(in crate::http::routes) struct LineReceiver {
     body: Body,
     of: LinesOf,
+    /// Converts the body to lines; `None` for lines as they are.
+    pub(in crate::http::routes) text: Option<InputText>,
     /// The digest, which is compared at the end of the body.
     pub(in crate::http::routes) digest: Option<BodyDigest>,
     limits: BatchLimits,
@@ -68,7 +70,19 @@ impl LineReceiver {
             return Err(of.too_large(&format!("The body exceeds the maximum of {} bytes", limits.bytes)));
         }
         let (waited, rest) = (Duration::ZERO, BytesMut::new());
-        Ok(Self { body, of, digest: None, limits, timeout, waited, received: 0, rest, lines: 0, is_over: false })
+        Ok(Self {
+            body,
+            of,
+            text: None,
+            digest: None,
+            limits,
+            timeout,
+            waited,
+            received: 0,
+            rest,
+            lines: 0,
+            is_over: false,
+        })
     }
 
     /// Minimum size of the rest of the body, in bytes.
@@ -92,9 +106,14 @@ impl LineReceiver {
                 None => {
                     self.is_over = true;
                     self.digest.take().map_or(Ok(()), BodyDigest::finish)?;
+                    let end = self.text.as_mut().map_or(Ok(Vec::new()), InputText::finish)?;
+                    let mut rows = self.cut(&end);
                     // The last line needs no line terminator.
                     let last = self.rest.split().freeze();
-                    if last.is_empty() { Vec::new() } else { self.rows_of(last) }
+                    if !last.is_empty() {
+                        rows.extend(self.rows_of(last));
+                    }
+                    rows
                 }
             };
             if !lines.is_empty() {
@@ -144,15 +163,21 @@ impl LineReceiver {
         if let Some(digest) = &mut self.digest {
             digest.update(data);
         }
-        let Some(end) = data.iter().rposition(|byte| *byte == b'\n') else {
-            self.keep(data);
-            return Ok(Vec::new());
+        let text = self.text.as_mut().map(|text| text.push(data)).transpose()?;
+        Ok(self.cut(text.as_deref().unwrap_or(data)))
+    }
+
+    /// Cuts text into lines, and keeps the last line if the line is incomplete.
+    fn cut(&mut self, text: &[u8]) -> Vec<Line> {
+        let Some(end) = text.iter().rposition(|byte| *byte == b'\n') else {
+            self.keep(text);
+            return Vec::new();
         };
-        let (complete, rest) = data.split_at(end + 1);
+        let (complete, rest) = text.split_at(end + 1);
         self.rest.extend_from_slice(complete);
         let complete = self.rest.split().freeze();
         self.keep(rest);
-        Ok(self.rows_of(complete))
+        self.rows_of(complete)
     }
 
     /// Keeps bytes of an incomplete line, up to the maximum length.
@@ -173,7 +198,7 @@ impl LineReceiver {
         let mut rows = Vec::new();
         for line in text.split_inclusive(|byte| *byte == b'\n') {
             self.lines += 1;
-            if !RowReader::is_blank(line) {
+            if !self.text.as_ref().map_or_else(|| RowReader::is_blank(line), |text| text.skips(line)) {
                 rows.push(Line { number: self.lines, text: text.slice_ref(line) });
             }
         }

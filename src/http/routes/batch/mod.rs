@@ -14,7 +14,7 @@ use axum::extract::{Extension, Request, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::Response;
-use taquin_bulk::rows::{RowFormat, RowOptions};
+use taquin_bulk::rows::{InputText, RowFormat, RowOptions};
 
 use crate::http::exchange::{AccessLine, instance};
 use crate::http::guard::{RateTicket, token_digest};
@@ -28,6 +28,9 @@ use crate::service::{BulkError, BulkHandle, BulkWork};
 use lines::{LineReceiver, LinesOf};
 use reply::BatchReply;
 use work::BatchWork;
+
+/// The media types of a body, as a list for a header.
+pub(super) const MEDIA_TYPES: &str = "application/x-ndjson, application/jsonl, text/csv, application/json";
 
 /// Boards that count as one request against the rate limit of a client.
 const BOARDS_PER_REQUEST: u64 = 1_000;
@@ -61,7 +64,8 @@ fn begin(state: &AppState, request: Request) -> Result<(LineReceiver, Arc<BatchW
     let (head, body) = request.into_parts();
     let (options, format) = read_head(&head, settings.strict_content_type)?;
     let limits = settings.batch;
-    let receiver = LineReceiver::new(body, LinesOf::Batch, limits, settings.body_timeout)?;
+    let mut receiver = LineReceiver::new(body, LinesOf::Batch, limits, settings.body_timeout)?;
+    receiver.text = Some(InputText::new(&options, &format));
     let owner = token_digest(&head.headers);
     // Memory is reserved as bytes arrive. A client that sends nothing has none, and one whose batch would not fit is
     // rejected before it sends it.
@@ -86,14 +90,15 @@ fn read_head(head: &Parts, is_strict: bool) -> Result<(RowOptions, RowFormat), P
 /// lines of JSON.
 fn format_of(headers: &HeaderMap, is_strict: bool) -> Result<RowFormat, Problem> {
     const WRONG_TYPE: &str = "The body of a batch is application/x-ndjson (or application/jsonl), a line for each \
-                              board, or text/csv. With curl, use `-H 'Content-Type: application/x-ndjson' \
-                              --data-binary @FILE`.";
+                              board, text/csv, or application/json with an array of boards. With curl, use `-H \
+                              'Content-Type: application/x-ndjson' --data-binary @FILE`.";
     let unsupported = |detail: &str| {
         Problem::new(ProblemKind::UnsupportedMediaType, detail)
-            .with_header(header::ACCEPT, HeaderValue::from_static(RowFormat::MEDIA_TYPES))
+            .with_header(header::ACCEPT, HeaderValue::from_static(MEDIA_TYPES))
     };
     let essence = essence(headers, unsupported, WRONG_TYPE)?.to_ascii_lowercase();
     match &*essence {
+        "application/json" => Ok(RowFormat::Json),
         "text/plain" | "application/x-www-form-urlencoded" if !is_strict => Ok(RowFormat::Json),
         lines => RowFormat::of_media_type(lines).ok_or_else(|| unsupported(WRONG_TYPE)),
     }

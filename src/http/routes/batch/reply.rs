@@ -9,11 +9,11 @@ use bytes::Bytes;
 use futures_util::stream::unfold;
 use serde_json::json;
 use taquin_bulk::rows::{RowReader, row_json, unserved};
-use taquin_bulk::{Part, Row, RowError};
+use taquin_bulk::{Row, RowError};
 use tracing::Level;
 
 use super::lines::Line;
-use super::work::{BatchWork, Taken};
+use super::work::{BatchWork, LabelledLines, Taken};
 use crate::http::exchange::AccessLine;
 use crate::http::problem::{Problem, ProblemKind};
 use crate::http::reply::service_failure;
@@ -65,7 +65,7 @@ impl BatchReply {
                 self.handle.wake();
             }
             match taken {
-                Taken::Labels(lines, part) => return Some(self.lines(&lines, &part).into()),
+                Taken::Labels(lines, labelled) => return Some(self.lines(&lines, &labelled).into()),
                 Taken::NotYet => self.work.changed().await,
                 Taken::All => return Some(self.summary()),
                 Taken::Aborted(error) => return Some(self.problem(&service_failure(&error))),
@@ -73,22 +73,24 @@ impl BatchReply {
         }
     }
 
-    fn lines(&mut self, lines: &[Line], part: &Part) -> Vec<u8> {
+    fn lines(&mut self, lines: &[Line], labelled: &LabelledLines) -> Vec<u8> {
         const BYTES_OF_A_LINE: usize = 48;
         let mut out = Vec::with_capacity(lines.len() * BYTES_OF_A_LINE);
         let Some(reader) = self.work.reader() else { return out };
         let want = self.work.want();
-        for (line, row) in lines.iter().zip(part.rows()) {
+        let mut readings = labelled.readings.iter().peekable();
+        for (at, (line, row)) in lines.iter().zip(labelled.part.rows()).enumerate() {
+            let read_as = readings.next_if(|(own, _)| *own == at).map(|(_, read_as)| &**read_as);
             self.counts.boards += 1;
             match row {
                 Row::Solved(label) => {
                     self.counts.solved += 1;
-                    row_json(line.number, reader.id(&line.text).as_deref(), Ok(&label), want, &mut out);
+                    row_json(line.number, (reader.id(&line.text).as_deref(), read_as), Ok(&label), want, &mut out);
                 }
                 Row::Failed | Row::Invalid => {
                     self.counts.failed += 1;
                     let (id, problem) = problem_of(&row, &line.text, reader);
-                    row_json(line.number, id.as_deref(), Err(&problem), want, &mut out);
+                    row_json(line.number, (id.as_deref(), read_as), Err(&problem), want, &mut out);
                 }
             }
         }

@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
-use taquin_bulk::rows::{RowFormat, RowOptions, RowReader};
+use taquin_bulk::rows::{InputRow, RowFormat, RowOptions, RowReader};
 use taquin_bulk::{BatchSolver, FieldError, LabelLimits, Part, RequestedLimits, Row, RowsEnd, Want, label_rows};
 use taquin_solver::Board;
 use tokio::runtime::Handle;
@@ -44,7 +44,7 @@ struct Rows {
     /// Number of claimed rows.
     claimed: usize,
     /// Labels, by index of the first row.
-    parts: BTreeMap<usize, Part>,
+    parts: BTreeMap<usize, LabelledLines>,
     /// Memory of the parts, in bytes.
     held: usize,
     /// Number of rows whose labels were taken.
@@ -55,10 +55,26 @@ struct Rows {
     error: Option<ServiceError>,
 }
 
+/// Labels of consecutive rows.
+pub(super) struct LabelledLines {
+    pub(super) part: Part,
+    /// How boards were read, by index in the part. Rows in the documented notation have no entry.
+    pub(super) readings: Vec<(usize, String)>,
+}
+
+impl LabelledLines {
+    /// Memory in bytes.
+    fn bytes(&self) -> usize {
+        let readings: usize =
+            self.readings.iter().map(|(_, read_as)| size_of::<(usize, String)>() + read_as.len()).sum();
+        self.part.bytes() + readings
+    }
+}
+
 /// The next labels of a batch.
 pub(super) enum Taken {
     /// Labels in the order of the rows, with the lines.
-    Labels(Vec<Line>, Part),
+    Labels(Vec<Line>, LabelledLines),
     /// No labels yet.
     NotYet,
     /// All labels were taken.
@@ -143,11 +159,12 @@ impl BatchWork {
     pub(super) fn take(&self) -> (Taken, bool) {
         let mut rows = self.rows.lock();
         let (first, was_full) = (rows.taken, rows.held >= BatchLimits::HELD);
-        if let Some(part) = rows.parts.remove(&first) {
-            rows.taken += part.len();
-            rows.held -= part.bytes();
-            let lines = rows.lines[first..first + part.len()].to_vec();
-            return (Taken::Labels(lines, part), was_full && rows.held < BatchLimits::HELD);
+        if let Some(labelled) = rows.parts.remove(&first) {
+            let count = labelled.part.len();
+            rows.taken += count;
+            rows.held -= labelled.bytes();
+            let lines = rows.lines[first..first + count].to_vec();
+            return (Taken::Labels(lines, labelled), was_full && rows.held < BatchLimits::HELD);
         }
         let taken = match rows.error {
             _ if rows.is_complete && rows.taken == rows.lines.len() => Taken::All,
@@ -178,11 +195,11 @@ impl BatchWork {
     }
 
     /// Stores the labels of rows.
-    fn store(&self, first: usize, part: Part) {
+    fn store(&self, first: usize, labelled: LabelledLines) {
         let is_next = {
             let mut rows = self.rows.lock();
-            rows.held += part.bytes();
-            rows.parts.insert(first, part);
+            rows.held += labelled.bytes();
+            rows.parts.insert(first, labelled);
             rows.taken == first
         };
         if is_next {
@@ -191,7 +208,7 @@ impl BatchWork {
     }
 
     /// Labels rows. Returns `None` if the batch is cancelled.
-    fn label(&self, lines: &[Line], context: &SliceContext<'_>, counts: &mut BoardCounts) -> Option<Part> {
+    fn label(&self, lines: &[Line], context: &SliceContext<'_>, counts: &mut BoardCounts) -> Option<LabelledLines> {
         let (reader, want, tables) = (self.reader()?, self.want(), self.service.tables());
         let wait = self.service.settings().default_time;
         let load = |goal: &Board| {
@@ -200,19 +217,20 @@ impl BatchWork {
             })
         };
         let mut solver = BatchSolver::with_load(tables, want, self.limits, load);
-        let mut part = Part::new(want);
+        let (mut part, mut readings) = (Part::new(want), Vec::new());
         let rows = lines.iter().map(|line| {
-            let puzzle = reader.read(&line.text).puzzle.ok().filter(|puzzle| want.serves(puzzle.size()));
-            ((), puzzle.ok_or(()))
+            let InputRow { read_as, puzzle, .. } = reader.read(&line.text);
+            (read_as, puzzle.ok().filter(|puzzle| want.serves(puzzle.size())).ok_or(()))
         });
-        let end = label_rows(rows, &mut solver, context.control(self.service.metrics()), |(), labelled| {
+        let end = label_rows(rows, &mut solver, context.control(self.service.metrics()), |read_as, labelled| {
+            readings.extend(read_as.map(|read_as| (part.len(), read_as)));
             // A wrong solution fails only its row.
             let row = labelled.into_row().unwrap_or(Row::Failed);
             counts.count(&row);
             part.push(&row);
             Ok::<_, Infallible>(())
         });
-        (end == Ok(RowsEnd::Exhausted)).then_some(part)
+        (end == Ok(RowsEnd::Exhausted)).then_some(LabelledLines { part, readings })
     }
 
     /// Adapts the number of rows of a claim to the time of the last claim.
@@ -237,9 +255,9 @@ impl BulkWork for BatchWork {
                 Err(end) => break end,
             };
             let begun = Instant::now();
-            let Some(part) = self.label(&lines, context, &mut boards) else { break SliceEnd::Done };
+            let Some(labelled) = self.label(&lines, context, &mut boards) else { break SliceEnd::Done };
             self.adapt(lines.len(), begun.elapsed());
-            self.store(first, part);
+            self.store(first, labelled);
             if context.is_spent() || context.should_pause() {
                 break SliceEnd::More;
             }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::http::request::Parts;
-use taquin_bulk::rows::{InputRow, RowFormat, RowOptions, RowReader, other_goal, stored_problem, unserved};
+use taquin_bulk::rows::{InputRow, InputText, RowFormat, RowOptions, RowReader, other_goal, stored_problem, unserved};
 use taquin_bulk::{FieldError, InputProblemsWriter, InputRecord, InputWriter, JobBoards, JobError, RowError};
 use taquin_solver::{Board, Puzzle};
 
@@ -40,6 +40,7 @@ pub(super) async fn draft(
     let limits = BatchLimits { boards, bytes };
     let mut receiver = LineReceiver::new(body, LinesOf::Job, limits, http.body_timeout)?;
     receiver.digest = digest;
+    receiver.text = Some(InputText::new(&options, &format));
     let (want, limits) = (options.want, options.limits);
     engine.check_upload(caller.owner, key).await.map_err(|error| of_create(&error))?;
     // A client that sends no lines gets no folder, and does not count as a job in creation.
@@ -99,7 +100,7 @@ impl Packer {
         Ok(())
     }
 
-    fn row(&mut self, line: &Line, InputRow { id, puzzle }: InputRow<'_>) -> Result<(), Problem> {
+    fn row(&mut self, line: &Line, InputRow { id, puzzle, .. }: InputRow<'_>) -> Result<(), Problem> {
         if self.rows == self.max_rows {
             return Err(too_large(&format!("The job has more than {} boards", self.max_rows)));
         }
