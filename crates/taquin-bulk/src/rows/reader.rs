@@ -6,16 +6,13 @@ use taquin_solver::{Board, Puzzle, RawBoard, Sides};
 
 use super::columns::{CsvInput, CsvRow, without_mark};
 use super::comment::{is_comment, is_csv_comment};
-use super::members::{FIELDS, Members};
+use super::members::{FIELDS, MAX_ID, Members, id_json};
 use super::options::RowOptions;
 use crate::fields::{FieldReader, Json, WrittenFields, board_and_goal, is_board_text, plain_row, puzzle};
 use crate::row_error::{ErrorKind, FieldError, RowError};
 
 /// Maximum length of a line in bytes. The largest board takes less than a kilobyte.
 pub const MAX_LINE: usize = 16 << 10;
-
-/// Maximum length of an id in bytes.
-const MAX_ID: usize = 256;
 
 /// The format of lines.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -253,16 +250,6 @@ fn id_before(line: &[u8], board: &Board) -> Option<Vec<u8>> {
     let at = entries.windows(tiles.len()).position(|window| *window == tiles)?;
     let id = entries[..at].first().copied().flatten()?;
     id_json(&Json::Integer(id))
-}
-
-/// Converts a valid id to JSON; `None` if the id is invalid.
-pub(super) fn id_json(id: &Json) -> Option<Vec<u8>> {
-    match id {
-        // The parser clamps an integer beyond the range of `i64` to an end of the range, so the ends are invalid.
-        Json::Integer(id) if !matches!(*id, i64::MIN | i64::MAX) => Some(id.to_string().into_bytes()),
-        Json::String(id) if id.len() <= MAX_ID => serde_json::to_vec(id).ok(),
-        _ => None,
-    }
 }
 
 fn check_length(line: &[u8], name: &str) -> Result<(), RowError> {
