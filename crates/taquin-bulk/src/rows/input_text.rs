@@ -324,7 +324,7 @@ mod tests {
             format!("{{\"board\":\n{rows}"),
             format!("\"hello\n{rows}"),
             format!("hello\n{rows}"),
-            format!("hello\n3120\n3 1/2 0\n"),
+            "hello\n3120\n3 1/2 0\n".to_owned(),
             "1 14 13 15 7 11 12 9 5 6 0 2 1 4 8 10 3\n5\n".to_owned(),
             "867254301\n\n123456708".to_owned(),
             "5".to_owned(),
