@@ -16,8 +16,8 @@ pub struct Report {
     /// The result of the search by the solver.
     pub search: taquin_solver::Report,
     /// Percentage of boards with a shorter optimal solution, among all boards that can reach the goal. `None` if the
-    /// solution is not optimal in single-tile moves, or if the distribution of lengths is unknown for the shape and the
-    /// blank's goal cell.
+    /// solution is not optimal, or if the distribution of lengths is unknown for the metric, the shape and the blank's
+    /// goal cell.
     pub percentile: Option<f64>,
     /// True if the search used weaker tables or another heuristic, because the usual tables were not available in time.
     pub tables_were_late: bool,

@@ -10,13 +10,13 @@ use taquin_solver::heuristic::DistanceTable;
 use taquin_solver::solver::{SearchTables, bytes_for};
 use taquin_solver::tables::PatternTables;
 use taquin_solver::{
-    Board, Control, Distance, Puzzle, RandomSource, random_board, random_permutation, random_unsolvable_board,
+    Board, Control, Distance, Metric, Puzzle, RandomSource, random_board, random_permutation, random_unsolvable_board,
     random_walk, random_walk_with_turns,
 };
 
 use crate::service::instant::is_known_soon;
 use crate::service::tables::Tables;
-use lengths::{LengthDraw, check, choose, proof};
+use lengths::{LengthDraw, Wanted, check, choose, proof};
 
 pub use lengths::DrawError;
 
@@ -90,9 +90,9 @@ pub(crate) fn refusal(goal: &Board, how: &Draw, tables: &Tables) -> Option<DrawE
     if !needs_proof(goal, how) {
         return None;
     }
-    match how.clone().resolved(goal, tables) {
-        Ok(Draw::Length(lengths)) => choose(goal, &lengths).err(),
-        Ok(_) => None,
+    match how.wanted(goal, tables) {
+        Ok(Some(wanted)) => choose(goal, &wanted).err(),
+        Ok(None) => None,
         Err(error) => Some(error),
     }
 }
@@ -117,10 +117,10 @@ pub(crate) fn draw(
 ) -> Result<Vec<DrawnBoard>, DrawError> {
     let has_patterns = patterns.is_some();
     let job_tables = SearchTables::with_patterns(tables, patterns);
-    let how = how.clone().resolved(goal, tables)?;
-    let length_draw = match &how {
-        Draw::Length(lengths) if needs_proof(goal, &how) => {
-            Some(LengthDraw::new(goal, lengths, (&job_tables, has_patterns), context)?)
+    let wanted = how.wanted(goal, tables)?;
+    let length_draw = match &wanted {
+        Some(wanted) if needs_proof(goal, how) => {
+            Some(LengthDraw::new(goal, wanted, (&job_tables, has_patterns), context)?)
         }
         _ => None,
     };
@@ -133,14 +133,19 @@ pub(crate) fn draw(
                 let distance = Distance::proven(length);
                 Ok(DrawnBoard::new(board, Some(distance), goal, tables).uniform(length_draw.is_uniform()))
             }
-            None => draw_at_once(goal, &how, &mut random, tables),
+            None => draw_at_once(goal, (how, wanted.as_ref()), &mut random, tables),
         }
     };
     seeds.iter().map(draw).collect()
 }
 
 /// Draws a board without searches.
-fn draw_at_once(goal: &Board, how: &Draw, random: &mut Seeded, tables: &Tables) -> Result<DrawnBoard, DrawError> {
+fn draw_at_once(
+    goal: &Board,
+    (how, wanted): (&Draw, Option<&Wanted>),
+    random: &mut Seeded,
+    tables: &Tables,
+) -> Result<DrawnBoard, DrawError> {
     let (board, most) = match how {
         Draw::Uniform(Solvability::Solvable) => (random_board(goal, random), None),
         Draw::Uniform(Solvability::Unsolvable) => (random_unsolvable_board(goal, random), None),
@@ -151,8 +156,10 @@ fn draw_at_once(goal: &Board, how: &Draw, random: &mut Seeded, tables: &Tables) 
             // The reversed walk is a solution if the walk started at the goal.
             (walker(from, walk.moves, random), walk.from.is_none().then_some(walk.moves))
         }
-        Draw::Length(lengths) => (board_of_length(goal, lengths, random, tables)?, None),
-        Draw::Percentile(_) => unreachable!("percentiles are resolved to lengths"),
+        Draw::Length(_) | Draw::Percentile(_) => {
+            let lengths = &wanted.expect("these draws want lengths").lengths;
+            (board_of_length(goal, lengths, random, tables)?, None)
+        }
     };
     let distance = Puzzle::try_new(board, *goal).ok().map(|puzzle| Distance::of(&puzzle, tables.small()));
     let distance = distance.map(|distance| distance.at_most(most.unwrap_or(u32::MAX)));
@@ -178,18 +185,22 @@ fn board_of_length(
 }
 
 impl Draw {
-    /// Replaces a range of percentiles with a range of lengths.
-    fn resolved(self, goal: &Board, tables: &Tables) -> Result<Self, DrawError> {
-        let Self::Percentile(percentiles) = &self else { return Ok(self) };
-        let distribution =
-            tables.small().distribution(goal.size(), goal.blank()).ok_or(DrawError::PercentilesUnknown)?;
-        let lengths = distribution.lengths_within(percentiles);
-        lengths.map(Self::Length).ok_or_else(|| {
+    /// Returns the optimal lengths of a draw. Returns `None` if the draw has neither lengths nor percentiles.
+    fn wanted(&self, goal: &Board, tables: &Tables) -> Result<Option<Wanted>, DrawError> {
+        let percentiles = match self {
+            Self::Length(lengths) => return Ok(Some(Wanted { lengths: lengths.clone(), by_percentile: false })),
+            Self::Percentile(percentiles) => percentiles,
+            Self::Uniform(_) | Self::Walk(_) => return Ok(None),
+        };
+        let distribution = tables.small().distribution(Metric::SingleTile, goal.size(), goal.blank());
+        let distribution = distribution.ok_or(DrawError::PercentilesUnknown)?;
+        let lengths = distribution.lengths_within(percentiles).ok_or_else(|| {
             let all = (0..=distribution.greatest()).map(|length| distribution.percentile(length));
             let greatest = distribution.percentile(distribution.greatest());
             let mut greater = all.filter(|percentile| percentile > percentiles.end());
             DrawError::NoSuchPercentile(greater.next().unwrap_or(greatest))
-        })
+        })?;
+        Ok(Some(Wanted { lengths, by_percentile: true }))
     }
 }
 

@@ -9,8 +9,8 @@ use taquin_solver::heuristic::DistanceTable;
 use taquin_solver::search::Distribution;
 use taquin_solver::solver::{AttemptCheck, explain, nodes_within};
 use taquin_solver::{
-    Algorithm, Attempt, Board, Control, Explanation, HeuristicKind, Limits, Path, Plan, Puzzle, SearchRequest, Size,
-    Trail,
+    Algorithm, Attempt, Board, Control, Explanation, HeuristicKind, Limits, Metric, Path, Plan, Puzzle, SearchRequest,
+    Size, Trail,
 };
 use tokio::time::timeout;
 
@@ -241,20 +241,20 @@ impl Service {
         self.pool.run_quick_work(is_instant, self.settings.default_time, move || explain(&puzzle, &*tables)).await
     }
 
-    /// Returns the number of boards at each optimal length. Returns `None` if the numbers are unknown for the shape and
-    /// the blank's cell of the goal.
+    /// Returns the number of boards at each optimal length in a metric. Returns `None` if the numbers are unknown for
+    /// the shape and the blank's cell of the goal.
     ///
     /// # Errors
     /// [`ServiceError`] if there is no capacity.
-    pub async fn distribution(&self, goal: &Board) -> Result<Option<Distribution<'_>>, ServiceError> {
+    pub async fn distribution(&self, metric: Metric, goal: &Board) -> Result<Option<Distribution<'_>>, ServiceError> {
         let (size, goal_blank) = (goal.size(), goal.blank());
-        let is_known = !DistanceTable::serves(size) || self.tables.small().has_distances(size, goal_blank);
+        let is_known = !DistanceTable::serves(size) || self.tables.small().has_distances_in(metric, size, goal_blank);
         if !is_known {
             let tables = Arc::clone(&self.tables);
-            let build = move || tables.small().distances(size, goal_blank).bytes();
+            let build = move || tables.small().distances_in(metric, size, goal_blank).bytes();
             self.pool.run_quick_work(false, self.settings.default_time, build).await?;
         }
-        Ok(self.tables.small().distribution(size, goal_blank))
+        Ok(self.tables.small().distribution(metric, size, goal_blank))
     }
 
     /// Returns the limits in force for a search: the requested limits, capped by the settings.

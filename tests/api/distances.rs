@@ -59,12 +59,48 @@ async fn stored_counts_serve_every_symmetric_goal() {
         ("rows=6&cols=2&goal=snail", 239_500_800, 79),
         ("rows=4", 10_461_394_944_000_u64, 80),
         ("cols=4&goal=blank_first", 10_461_394_944_000, 80),
+        ("rows=4&goal=snail", 10_461_394_944_000, 80),
+        ("goal=1%202%203%204/0%205%206%207/8%209%2010%2011/12%2013%2014%2015", 10_461_394_944_000, 80),
+        ("rows=7&cols=2&goal=blank_first", 43_589_145_600, 108),
+        ("rows=3&cols=5", 653_837_184_000, 84),
+        ("rows=8&cols=2", 10_461_394_944_000, 140),
     ] {
         let reply = taquin.get(&format!("/distances?{query}")).await.expect(200).json();
         assert_eq!((&reply["boards"], &reply["max_length"]), (&json!(boards), &json!(greatest)), "{query}");
-        let is_published = reply["source"].as_str().is_some_and(|source| source.starts_with("Korf & Schultze 2005"));
-        assert_eq!(is_published, reply["rows"] == 4 && reply["cols"] == 4, "{query}");
+        assert_eq!(reply["metric"], "single_tile", "{query}");
+        let source = reply["source"].as_str().unwrap_or_default();
+        let of_corner = query == "rows=4" || query == "cols=4&goal=blank_first";
+        let expected = match boards {
+            ..=239_500_800 => "computed",
+            _ if of_corner => "Korf & Schultze 2005",
+            _ => "Tarakanov 2022",
+        };
+        assert!(source.starts_with(expected), "{query}: {source}");
     }
+}
+
+#[tokio::test]
+async fn counts_of_the_multi_tile_metric_are_those_of_that_metric() {
+    let taquin = shared().await;
+    for (query, boards, greatest) in [
+        ("rows=2&cols=2&metric=multi_tile", 12, 6),
+        ("metric=multi_tile", 181_440, 24),
+        ("rows=5&cols=2&metric=multi_tile", 1_814_400, 36),
+        ("rows=4&metric=multi_tile&goal=blank_first", 10_461_394_944_000_u64, 43),
+        ("rows=2&cols=8&metric=multi_tile", 10_461_394_944_000, 57),
+    ] {
+        let reply = taquin.get(&format!("/distances?{query}")).await.expect(200).json();
+        assert_eq!((&reply["boards"], &reply["max_length"]), (&json!(boards), &json!(greatest)), "{query}");
+        assert_eq!(reply["metric"], "multi_tile", "{query}");
+        assert_eq!(numbers(&reply["counts"]).iter().sum::<u64>(), boards, "{query}");
+        let source = reply["source"].as_str().unwrap_or_default();
+        assert_eq!(source.starts_with("Tarakanov 2022"), boards > 181_440, "{query}: {source}");
+    }
+    let text = taquin.send(Question::get("/distances?metric=multi_tile").accept("text/plain")).await.expect(200);
+    assert!(text.text().starts_with("Optimal lengths in the multi-tile metric of 3×3 boards"), "{text}");
+    let problem = taquin.get("/distances?rows=4&goal=snail&metric=multi_tile").await.problem("unsupported-combination");
+    assert_eq!(faults(&problem), ["/goal unsupported"]);
+    taquin.get("/distances?metric=tiles").await.problem("invalid-parameter");
 }
 
 #[tokio::test]
@@ -72,8 +108,8 @@ async fn unknown_counts_name_the_known_ones() {
     let taquin = shared().await;
     for (query, pointer, what) in [
         ("rows=5", "/rows", "5×5 boards"),
-        ("cols=7&rows=2", "/rows", "2×7 boards"),
-        ("goal=snail&rows=4", "/goal", "4×4 boards with the blank's goal in row 3, column 2"),
+        ("cols=9&rows=2", "/rows", "2×9 boards"),
+        ("goal=snail&rows=3&cols=5", "/goal", "3×5 boards with the blank's goal in row 2, column 3"),
     ] {
         let problem = taquin.get(&format!("/distances?{query}")).await.problem("unsupported-combination");
         assert_eq!(faults(&problem), [format!("{pointer} unsupported")], "{query}");
@@ -144,7 +180,7 @@ async fn percentiles_are_known_where_the_length_and_the_counts_are() {
     assert_eq!(solved["percentile"], expected, "{solved}");
     let goal = json!({ "board": "1 2 3 4/5 6 7 8/9 10 11 12/13 14 15 0" });
     assert_eq!(taquin.solve(&goal).await["percentile"], 0.0);
-    let elsewhere = json!({ "board": near["board"], "goal": "snail" });
+    let elsewhere = json!({ "board": "1 2 3 4 5/6 7 8 9 10/11 12 13 0 14", "goal": "snail" });
     for unknown in [
         json!({ "board": "1 2 3 4/5 6 7 8/9 10 11 12/13 14 0 15", "algorithm": "constructive", "goal": "snail" }),
         json!({ "board": "8 6 7/2 5 4/3 0 1", "algorithm": "greedy_best_first", "heuristic": "manhattan" }),

@@ -23,6 +23,22 @@ async fn a_seed_repeats_its_board_for_good() {
         ("/random?seed=taquin&rows=4&cols=4", "1 10 12 6/7 14 8 3/4 9 2 5/13 11 0 15"),
         ("/random?seed=taquin&goal=snail&length=12..18", "2 4 5/3 8 6/7 1 0"),
         ("/random?seed=taquin&rows=5&cols=3&walk=40", "2 5 3/13 12 8/4 1 14/6 0 9/7 11 10"),
+        ("/random?seed=taquin&rows=4&length=0..99", "1 10 12 6/7 14 8 3/4 9 2 5/13 11 0 15"),
+        ("/random?seed=taquin&rows=4&length=18..25", "2 10 3 4/1 11 8 12/6 7 0 5/9 13 14 15"),
+        ("/random?seed=taquin&rows=4&length=60..66", "0 9 10 3/15 8 14 2/12 1 11 13/4 5 6 7"),
+        ("/random?seed=taquin&rows=4&goal=snail&length=12", "12 1 2 3/0 13 14 4/11 15 7 5/10 9 6 8"),
+        ("/random?seed=taquin&rows=4&goal=snail&length=0..99", "12 1 2 3/15 14 7 4/13 11 0 5/10 9 6 8"),
+        (
+            "/random?seed=taquin&rows=4&goal=1%200%202%203/4%205%206%207/8%209%2010%2011/12%2013%2014%2015&length=15..60",
+            "1 9 2 3/4 6 0 7/8 14 5 11/12 13 15 10",
+        ),
+        ("/random?seed=taquin&rows=3&cols=5&length=0..99", "1 2 3 10 4/6 7 9 0 5/11 12 8 13 14"),
+        ("/random?seed=taquin&rows=5&cols=3&goal=blank_first&length=10..50", "1 0 2/6 4 5/10 3 8/9 11 7/12 13 14"),
+        ("/random?seed=taquin&rows=2&cols=7&length=8..40", "0 10 3 4 5 6 7/8 2 1 9 11 12 13"),
+        ("/random?seed=taquin&rows=2&cols=8&length=17", "9 1 11 2 4 6 7 8/10 3 0 12 5 13 14 15"),
+        ("/random?seed=taquin&rows=2&cols=8&length=20..90", "9 1 11 2 0 6 7 8/10 3 12 5 4 13 14 15"),
+        ("/random?seed=taquin&rows=3&cols=4&percentile=90..99", "6 5 11 2/0 8 10 1/7 3 4 9"),
+        ("/random?seed=taquin&rows=2&cols=7&goal=snail&length=3..9", "0 1 11 3 5 6 7/13 2 12 4 10 9 8"),
     ] {
         let reply = taquin.get(target).await.expect(200).json();
         assert_eq!(board(&reply), expected, "{target}: people keep seeds");
@@ -340,7 +356,7 @@ async fn lengths_are_rejected_where_they_are_not_known() {
             "of 25 cannot be found soon; for this size and goal, lengths from 0 to 20 and from 30 to 66",
         ),
         ("rows=4&length=72..80", "lengths from 0 to 20 and from 30 to 66"),
-        ("rows=4&goal=snail&length=30..50", "lengths from 0 to 20 can be drawn"),
+        ("rows=3&cols=5&goal=snail&length=30..50", "lengths from 0 to 20 can be drawn"),
     ] {
         let problem = taquin.get(&format!("/random?{query}")).await.problem("unsupported-combination");
         assert_eq!(faults(&problem), ["/length unsupported"], "{query}");
@@ -419,7 +435,9 @@ async fn percentiles_select_boards_by_difficulty() {
             assert!((low..=high).contains(&percentile), "{query}: {drawn}");
         }
     }
-    for query in ["rows=5&percentile=50..60", "rows=4&goal=snail&percentile=50..60", "rows=4&percentile=99.99..100"] {
+    for query in
+        ["rows=5&percentile=50..60", "rows=3&cols=5&goal=snail&percentile=50..60", "rows=4&percentile=99.99..100"]
+    {
         let problem = taquin.get(&format!("/random?{query}")).await.problem("unsupported-combination");
         assert_eq!(faults(&problem), ["/percentile unsupported"], "{query}");
     }

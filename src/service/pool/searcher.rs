@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use taquin_solver::search::Outcome;
 use taquin_solver::solver::{SearchTables, solve, solve_with, without_search};
 use taquin_solver::tables::PatternTables;
-use taquin_solver::{Algorithm, Control, Metric, Observer, Path, SearchRequest, Stats, StopReason, WrongSolution};
+use taquin_solver::{Algorithm, Control, Observer, Path, SearchRequest, Stats, StopReason, WrongSolution};
 
 use super::admission::{Admission, AdmissionPermit};
 use super::job_log;
@@ -148,14 +148,14 @@ impl Searcher {
         report
     }
 
-    /// Returns the percentage of boards with a shorter optimal solution than this board, among all boards that can
-    /// reach the goal. Returns `None` if the solution is not optimal, if the search counts multi-tile moves, or if the
-    /// distribution of lengths is unknown.
+    /// Returns the percentage of boards with a shorter optimal solution than this board in the metric of the search,
+    /// among all boards that can reach the goal. Returns `None` if the solution is not optimal, or if the distribution
+    /// of lengths is unknown.
     fn percentile(&self, SearchRequest { puzzle, .. }: &SearchRequest, report: &Report) -> Option<f64> {
-        if !report.is_optimal() || report.metric != Metric::SingleTile {
+        if !report.is_optimal() {
             return None;
         }
-        let distribution = self.tables.small().distribution(puzzle.size(), puzzle.goal().blank())?;
+        let distribution = self.tables.small().distribution(report.metric, puzzle.size(), puzzle.goal().blank())?;
         Some(distribution.percentile(report.lower_bound))
     }
 }

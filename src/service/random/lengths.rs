@@ -9,10 +9,10 @@ use std::ops::RangeInclusive;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use taquin_solver::search::Distribution;
+use taquin_solver::search::{Distribution, LengthsSource};
 use taquin_solver::solver::{SearchTables, lower_bound, solve_with, start_bound};
 use taquin_solver::{
-    Algorithm, Board, Control, Limits, Plan, Puzzle, RandomSource, Report, SearchOptions, SearchRequest, Size,
+    Algorithm, Board, Control, Limits, Metric, Plan, Puzzle, RandomSource, Report, SearchOptions, SearchRequest, Size,
     StopReason, random_board, random_walk,
 };
 
@@ -50,6 +50,27 @@ pub enum DrawError {
     Failed(ServiceError),
 }
 
+/// The lengths of a draw.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Wanted {
+    /// The optimal lengths.
+    pub(crate) lengths: RangeInclusive<u32>,
+    /// True if the request named percentiles.
+    pub(crate) by_percentile: bool,
+}
+
+impl Wanted {
+    /// Returns the distribution of lengths by which boards are drawn. Returns `None` if the distribution is unknown.
+    ///
+    /// The counts of Tarakanov 2022 came after the first draws for their goals. A `length` that was drawn by walks
+    /// without the counts is still drawn without them, so that a seed keeps its board.
+    fn distribution(&self, goal: &Board) -> Option<Distribution<'static>> {
+        let distribution = Distribution::stored(Metric::SingleTile, goal.size(), goal.blank())?;
+        let was_walked = !self.by_percentile && *self.lengths.start() <= MAX_WALK;
+        (distribution.source() != LengthsSource::Tarakanov2022 || !was_walked).then_some(distribution)
+    }
+}
+
 /// Method of drawing a board.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Method {
@@ -65,6 +86,7 @@ pub(crate) enum Method {
 pub(crate) struct LengthDraw<'a> {
     goal: Board,
     lengths: RangeInclusive<u32>,
+    distribution: Option<Distribution<'static>>,
     method: Method,
     has_patterns: bool,
     tables: &'a SearchTables<'a>,
@@ -76,12 +98,13 @@ impl<'a> LengthDraw<'a> {
     /// these lengths cannot be drawn.
     pub(crate) fn new(
         goal: &Board,
-        lengths: &RangeInclusive<u32>,
+        wanted: &Wanted,
         (tables, has_patterns): (&'a SearchTables<'a>, bool),
         context: Control<'a>,
     ) -> Result<Self, DrawError> {
-        let (method, lengths) = choose(goal, lengths)?;
-        Ok(Self { goal: *goal, lengths, method, has_patterns, tables, context })
+        let (method, lengths) = choose(goal, wanted)?;
+        let distribution = wanted.distribution(goal);
+        Ok(Self { goal: *goal, lengths, distribution, method, has_patterns, tables, context })
     }
 
     /// Returns true if all boards of the range are equally likely.
@@ -109,10 +132,7 @@ impl<'a> LengthDraw<'a> {
     /// Returns a random length in the range. If the number of boards of each length is known, the numbers are the
     /// weights. Otherwise the distribution is uniform.
     fn walk_length(&self, random: &mut impl RandomSource) -> u32 {
-        let boards = |length: u32| {
-            let distribution = Distribution::stored(self.goal.size(), self.goal.blank());
-            distribution.map_or(1, |distribution| distribution.counts()[length as usize])
-        };
+        let boards = |length: u32| self.distribution.map_or(1, |distribution| distribution.counts()[length as usize]);
         let mut left = random.below(self.lengths.clone().map(boards).sum());
         for length in self.lengths.clone() {
             match left.checked_sub(boards(length)) {
@@ -188,11 +208,11 @@ pub(crate) fn check(context: &Control<'_>) -> Result<(), DrawError> {
 }
 
 /// Selects the method for a range of lengths. Returns the method, and the part of the range that the method draws.
-pub(crate) fn choose(goal: &Board, lengths: &RangeInclusive<u32>) -> Result<(Method, RangeInclusive<u32>), DrawError> {
+pub(crate) fn choose(goal: &Board, wanted: &Wanted) -> Result<(Method, RangeInclusive<u32>), DrawError> {
     if !Plan::is_proven_by_auto(goal.size()) {
         return Err(DrawError::LengthsUnknown(goal.size()));
     }
-    let distribution = Distribution::stored(goal.size(), goal.blank());
+    let (lengths, distribution) = (&wanted.lengths, wanted.distribution(goal));
     if let Some(distribution) = distribution {
         if *lengths.start() > distribution.greatest() {
             return Err(DrawError::NoSuchLength(distribution.greatest()));
@@ -238,10 +258,21 @@ mod tests {
         Board::blank_last(Size::try_from((rows, cols)).unwrap())
     }
 
+    /// A goal with its blank in a cell.
+    fn goal_in(rows: usize, cols: usize, blank: u8) -> Board {
+        let size = Size::try_from((rows, cols)).unwrap();
+        let number = |cell| Some(i64::from(if cell == blank { 0 } else { cell + u8::from(cell < blank) }));
+        Board::try_from_tiles(size, &(0..size.cells() as u8).map(number).collect::<Vec<_>>()).unwrap()
+    }
+
+    fn of_length(lengths: RangeInclusive<u32>) -> Wanted {
+        Wanted { lengths, by_percentile: false }
+    }
+
     #[test]
     fn common_lengths_are_drawn_uniformly_and_short_ones_by_walks() {
         let corner = goal(4, 4);
-        let method = |lengths| choose(&corner, &lengths);
+        let method = |lengths| choose(&corner, &of_length(lengths));
         assert_eq!(method(0..=0), Ok((Method::Walks, 0..=0)));
         assert_eq!(method(18..=25), Ok((Method::Walks, 18..=20)));
         assert_eq!(method(50..=50), Ok((Method::Rejection, 50..=50)));
@@ -253,10 +284,22 @@ mod tests {
             assert_eq!(method(lengths), Err(common.clone()));
         }
         assert_eq!(method(81..=90), Err(DrawError::NoSuchLength(80)));
-        let elsewhere = Board::snail(corner.size());
-        assert_eq!(choose(&elsewhere, &(5..=30)), Ok((Method::Walks, 5..=20)));
-        assert_eq!(choose(&elsewhere, &(21..=30)), Err(DrawError::TooRare(vec![0..=20])));
-        assert_eq!(choose(&goal(3, 6), &(5..=30)), Err(DrawError::LengthsUnknown(goal(3, 6).size())));
+        let elsewhere = goal_in(2, 7, 3);
+        assert_eq!(choose(&elsewhere, &of_length(5..=30)), Ok((Method::Walks, 5..=20)));
+        assert_eq!(choose(&elsewhere, &of_length(21..=30)), Err(DrawError::TooRare(vec![0..=20])));
+        let of_18_cells = choose(&goal(3, 6), &of_length(5..=30));
+        assert_eq!(of_18_cells, Err(DrawError::LengthsUnknown(goal(3, 6).size())));
+    }
+
+    #[test]
+    fn counts_that_came_later_leave_walks_as_they_were() {
+        for later in [Board::snail(goal(4, 4).size()), goal_in(4, 4, 1), goal(3, 5), goal(2, 8), goal(2, 7)] {
+            assert_eq!(choose(&later, &of_length(5..=60)), Ok((Method::Walks, 5..=20)), "{later}");
+            assert_eq!(of_length(5..=60).distribution(&later), None, "{later}");
+            assert_eq!(choose(&later, &of_length(50..=60)), Ok((Method::Rejection, 50..=60)), "{later}");
+            let by_percentile = Wanted { lengths: 5..=60, by_percentile: true };
+            assert_eq!(choose(&later, &by_percentile), Ok((Method::Rejection, 5..=60)), "{later}");
+        }
     }
 
     #[test]
@@ -267,12 +310,14 @@ mod tests {
             [(goal(2, 5), 30..=33), (goal(2, 5), 3..=3), (goal(3, 4), 40..=41), (goal(4, 4), 18..=18)]
         {
             let tables = SearchTables::new(&all);
-            let draw = LengthDraw::new(&goal, &lengths, (&tables, true), Control::default()).unwrap();
+            let draw =
+                LengthDraw::new(&goal, &of_length(lengths.clone()), (&tables, true), Control::default()).unwrap();
             for _ in 0..3 {
                 let (board, length) = draw.draw(&mut random).unwrap();
                 assert!(lengths.contains(&length), "{board}: {length}");
                 let without_patterns = (&tables, false);
-                let slow = LengthDraw::new(&goal, &lengths, without_patterns, Control::default()).unwrap();
+                let slow =
+                    LengthDraw::new(&goal, &of_length(lengths.clone()), without_patterns, Control::default()).unwrap();
                 assert_eq!(slow.length_within(&board, &(0..=99)).unwrap(), Some(length), "{board}");
             }
         }
@@ -304,7 +349,7 @@ mod tests {
         let tables = SearchTables::new(&all);
         let boards = boards_at(goal, 18);
         let places: HashMap<&Board, usize> = boards.iter().zip(0..).collect();
-        let draw = LengthDraw::new(&goal, &(18..=18), (&tables, true), Control::default()).unwrap();
+        let draw = LengthDraw::new(&goal, &of_length(18..=18), (&tables, true), Control::default()).unwrap();
         assert!(draw.is_uniform());
         let mut random = SplitMix(11);
         let mut counts = [0.0; 50];
@@ -326,8 +371,9 @@ mod tests {
     fn a_drawing_ends_with_its_time_or_its_caller() {
         let (all, goal) = (Tables::default(), goal(3, 4));
         let tables = SearchTables::new(&all);
-        let draw =
-            |context| LengthDraw::new(&goal, &(30..=30), (&tables, true), context).unwrap().draw(&mut SplitMix(1));
+        let draw = |context| {
+            LengthDraw::new(&goal, &of_length(30..=30), (&tables, true), context).unwrap().draw(&mut SplitMix(1))
+        };
         let context = Control { deadline: Some(Instant::now()), ..Control::default() };
         assert_eq!(draw(context), Err(DrawError::TimeUp));
         let raised = AtomicBool::new(true);

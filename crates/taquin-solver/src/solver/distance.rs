@@ -1,7 +1,7 @@
 //! Bounds on the distance of a board from its goal, without a search.
 
 use super::run;
-use crate::domain::{Attempt, Board, Packed64, Played, Puzzle};
+use crate::domain::{Attempt, Board, Metric, Packed64, Played, Puzzle};
 use crate::search::Space;
 use crate::search::heuristic::DistanceTable;
 use crate::tables::SmallTables;
@@ -44,7 +44,7 @@ impl Distance {
     /// equal, so that the optimal length is known, and so is the [distribution](SmallTables::distribution) of lengths.
     pub fn percentile(&self, goal: &Board, tables: &SmallTables) -> Option<f64> {
         let length = (self.lower_bound == self.upper_bound).then_some(self.lower_bound)?;
-        Some(tables.distribution(goal.size(), goal.blank())?.percentile(length))
+        Some(tables.distribution(Metric::SingleTile, goal.size(), goal.blank())?.percentile(length))
     }
 
     /// Tightens the bounds with the bounds of a board `moves` moves away. Moves are reversible.

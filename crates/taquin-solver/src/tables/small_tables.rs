@@ -94,18 +94,35 @@ impl SmallTables {
         self.multi_tile_distances.get(distance_slot(size, goal_blank), build)
     }
 
-    /// True if the distance table of a size is loaded.
-    pub fn has_distances(&self, size: Size, goal_blank: Cell) -> bool {
-        DistanceTable::serves(size) && self.distances.0[distance_slot(size, goal_blank)].get().is_some()
+    /// The exact distances in a metric, on boards of the same sizes.
+    pub fn distances_in(&self, metric: Metric, size: Size, goal_blank: Cell) -> &DistanceTable {
+        match metric {
+            Metric::SingleTile => self.distances(size, goal_blank),
+            Metric::MultiTile => self.multi_tile_distances(size, goal_blank),
+        }
     }
 
-    /// Number of boards at each optimal length, if it is known for a size and goal cell of the blank: from the distance
-    /// table of a size that has one, or stored.
-    pub fn distribution(&self, size: Size, goal_blank: Cell) -> Option<Distribution<'_>> {
+    /// True if the distance table of a size is loaded.
+    pub fn has_distances(&self, size: Size, goal_blank: Cell) -> bool {
+        self.has_distances_in(Metric::SingleTile, size, goal_blank)
+    }
+
+    /// True if the distance table of a metric and a size is loaded.
+    pub fn has_distances_in(&self, metric: Metric, size: Size, goal_blank: Cell) -> bool {
+        let tables = match metric {
+            Metric::SingleTile => &self.distances,
+            Metric::MultiTile => &self.multi_tile_distances,
+        };
+        DistanceTable::serves(size) && tables.0[distance_slot(size, goal_blank)].get().is_some()
+    }
+
+    /// Number of boards at each optimal length in a metric, if it is known for a size and goal cell of the blank: from
+    /// the distance table of a size that has one, or stored.
+    pub fn distribution(&self, metric: Metric, size: Size, goal_blank: Cell) -> Option<Distribution<'_>> {
         if DistanceTable::serves(size) {
-            return Some(Distribution::of_table(self.distances(size, goal_blank)));
+            return Some(Distribution::of_table(self.distances_in(metric, size, goal_blank)));
         }
-        Distribution::stored(size, goal_blank)
+        Distribution::stored(metric, size, goal_blank)
     }
 
     /// The walking-distance table of a shape that [has one](WalkingTable::serves).

@@ -30,8 +30,8 @@ pub(in crate::http::routes) fn draw_failure(error: &DrawError, how: &Draw) -> Pr
         ),
         DrawError::PercentilesUnknown => unsupported(
             how,
-            "percentiles are known for boards of up to 12 cells, and for 4×4 boards with the blank's goal in a corner; \
-             use `walk`, or omit `percentile`",
+            "percentiles are known for boards of up to 12 cells, for 4×4 boards, and for 2×7, 2×8 and 3×5 boards with \
+             the blank's goal in a corner; use `walk`, or omit `percentile`",
         ),
         DrawError::NoSuchLength(greatest) => out_of_range(
             how,

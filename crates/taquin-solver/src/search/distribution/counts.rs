@@ -1,6 +1,7 @@
 //! Stored numbers of boards at each optimal length.
 
-use crate::domain::Cell;
+use super::multi_tile_counts as multi_tile;
+use crate::domain::{Cell, Metric};
 use crate::named;
 
 /// Origin of a distribution.
@@ -10,16 +11,21 @@ pub enum LengthsSource {
     Computed,
     /// Korf & Schultze 2005; also sequence A089484 of the On-Line Encyclopedia of Integer Sequences.
     KorfSchultze2005,
+    /// Tarakanov 2022: the logs of complete breadth-first searches, in the author's public repository.
+    Tarakanov2022,
 }
 
 named!(LengthsSource {
     Computed => "computed",
     KorfSchultze2005 => "Korf & Schultze 2005, Large-Scale Parallel Breadth-First Search (OEIS A089484)",
+    Tarakanov2022 => "Tarakanov 2022, Complete Solution of the Fifteen Sliding Tile Puzzles on a Personal Computer \
+                      (logs in https://github.com/lightln2/SlidingTilesSolver, commit 8db6d04)",
 });
 
 /// Counts of a class of shapes and goals that are equal under rotation and reflection.
 #[derive(Debug)]
 pub(crate) struct StoredCounts {
+    pub(crate) metric: Metric,
     pub(crate) rows: usize,
     pub(crate) cols: usize,
     pub(crate) goal_blank: Cell,
@@ -28,20 +34,47 @@ pub(crate) struct StoredCounts {
 }
 
 /// By class: no more rows than columns, and the blank's goal in the first cell that a symmetry maps it to.
-#[rustfmt::skip]
-pub(crate) static STORED: [StoredCounts; 11] = [
-    StoredCounts { rows: 2, cols: 5, goal_blank: 0, counts: &COUNTS_2X5_0, source: LengthsSource::Computed },
-    StoredCounts { rows: 2, cols: 5, goal_blank: 1, counts: &COUNTS_2X5_1, source: LengthsSource::Computed },
-    StoredCounts { rows: 2, cols: 5, goal_blank: 2, counts: &COUNTS_2X5_2, source: LengthsSource::Computed },
-    StoredCounts { rows: 3, cols: 4, goal_blank: 0, counts: &COUNTS_3X4_0, source: LengthsSource::Computed },
-    StoredCounts { rows: 3, cols: 4, goal_blank: 1, counts: &COUNTS_3X4_1, source: LengthsSource::Computed },
-    StoredCounts { rows: 3, cols: 4, goal_blank: 4, counts: &COUNTS_3X4_4, source: LengthsSource::Computed },
-    StoredCounts { rows: 3, cols: 4, goal_blank: 5, counts: &COUNTS_3X4_5, source: LengthsSource::Computed },
-    StoredCounts { rows: 2, cols: 6, goal_blank: 0, counts: &COUNTS_2X6_0, source: LengthsSource::Computed },
-    StoredCounts { rows: 2, cols: 6, goal_blank: 1, counts: &COUNTS_2X6_1, source: LengthsSource::Computed },
-    StoredCounts { rows: 2, cols: 6, goal_blank: 2, counts: &COUNTS_2X6_2, source: LengthsSource::Computed },
-    StoredCounts { rows: 4, cols: 4, goal_blank: 0, counts: &COUNTS_4X4_0, source: LengthsSource::KorfSchultze2005 },
+pub(crate) static STORED: [StoredCounts; 23] = [
+    single_tile(2, 5, 0, &COUNTS_2X5_0, LengthsSource::Computed),
+    single_tile(2, 5, 1, &COUNTS_2X5_1, LengthsSource::Computed),
+    single_tile(2, 5, 2, &COUNTS_2X5_2, LengthsSource::Computed),
+    single_tile(3, 4, 0, &COUNTS_3X4_0, LengthsSource::Computed),
+    single_tile(3, 4, 1, &COUNTS_3X4_1, LengthsSource::Computed),
+    single_tile(3, 4, 4, &COUNTS_3X4_4, LengthsSource::Computed),
+    single_tile(3, 4, 5, &COUNTS_3X4_5, LengthsSource::Computed),
+    single_tile(2, 6, 0, &COUNTS_2X6_0, LengthsSource::Computed),
+    single_tile(2, 6, 1, &COUNTS_2X6_1, LengthsSource::Computed),
+    single_tile(2, 6, 2, &COUNTS_2X6_2, LengthsSource::Computed),
+    single_tile(2, 7, 0, &COUNTS_2X7_0, LengthsSource::Tarakanov2022),
+    single_tile(3, 5, 0, &COUNTS_3X5_0, LengthsSource::Tarakanov2022),
+    single_tile(4, 4, 0, &COUNTS_4X4_0, LengthsSource::KorfSchultze2005),
+    single_tile(4, 4, 1, &COUNTS_4X4_1, LengthsSource::Tarakanov2022),
+    single_tile(4, 4, 5, &COUNTS_4X4_5, LengthsSource::Tarakanov2022),
+    single_tile(2, 8, 0, &COUNTS_2X8_0, LengthsSource::Tarakanov2022),
+    of_corner(2, 5, &multi_tile::COUNTS_2X5_0),
+    of_corner(3, 4, &multi_tile::COUNTS_3X4_0),
+    of_corner(2, 6, &multi_tile::COUNTS_2X6_0),
+    of_corner(2, 7, &multi_tile::COUNTS_2X7_0),
+    of_corner(3, 5, &multi_tile::COUNTS_3X5_0),
+    of_corner(4, 4, &multi_tile::COUNTS_4X4_0),
+    of_corner(2, 8, &multi_tile::COUNTS_2X8_0),
 ];
+
+/// Counts in the single-tile metric.
+const fn single_tile(
+    rows: usize,
+    cols: usize,
+    goal_blank: Cell,
+    counts: &'static [u64],
+    source: LengthsSource,
+) -> StoredCounts {
+    StoredCounts { metric: Metric::SingleTile, rows, cols, goal_blank, counts, source }
+}
+
+/// Counts in the multi-tile metric, with the blank's goal in a corner.
+const fn of_corner(rows: usize, cols: usize, counts: &'static [u64]) -> StoredCounts {
+    StoredCounts { metric: Metric::MultiTile, rows, cols, goal_blank: 0, counts, source: LengthsSource::Tarakanov2022 }
+}
 
 #[rustfmt::skip]
 const COUNTS_2X5_0: [u64; 56] = [
@@ -148,4 +181,81 @@ const COUNTS_4X4_0: [u64; 81] = [
     232_306_415_924, 161_303_043_901, 105_730_020_222, 65_450_375_310, 37_942_606_582, 20_696_691_144, 10_460_286_822,
     4_961_671_731, 2_144_789_574, 868_923_831, 311_901_840, 104_859_366, 29_592_634, 7_766_947, 1_508_596, 272_198,
     26_638, 3406, 70, 17,
+];
+
+#[rustfmt::skip]
+const COUNTS_2X7_0: [u64; 109] = [
+    1, 2, 3, 6, 11, 20, 37, 67, 117, 198, 329, 557, 942, 1575, 2597, 4241, 6724, 10_535, 16_396, 25_515, 39_362, 60_532,
+    92_089, 138_969, 207_274, 307_725, 453_000, 664_240, 964_874, 1_392_975, 1_992_353, 2_832_063, 3_988_528, 5_586_275,
+    7_756_511, 10_698_721, 14_621_717, 19_840_724, 26_676_629, 35_605_683, 47_083_756, 61_775_128, 80_280_617,
+    103_437_923, 131_954_019, 166_799_476, 208_715_971, 258_659_945, 317_168_280, 384_949_885, 462_104_381, 548_743_615,
+    644_208_445, 747_728_714, 857_838_218, 972_826_409, 1_090_524_780, 1_208_492_639, 1_324_294_771, 1_435_166_611,
+    1_538_445_477, 1_631_318_167, 1_711_407_623, 1_776_313_778, 1_824_122_769, 1_853_119_548, 1_862_320_864,
+    1_851_238_359, 1_820_042_135, 1_769_350_453, 1_700_564_453, 1_615_557_458, 1_516_675_570, 1_406_502_343,
+    1_288_154_452, 1_164_716_069, 1_039_257_451, 914_718_314, 793_783_415, 678_934_877, 571_912_137, 474_232_181,
+    386_713_150, 309_907_682, 243_779_436, 188_010_782, 142_009_132, 104_838_064, 75_576_381, 52_999_438, 36_159_280,
+    23_830_790, 15_194_456, 9_260_117, 5_426_429, 3_003_444, 1_590_744, 784_126, 369_889, 159_376, 65_645, 23_761, 8357,
+    2499, 779, 198, 43, 8, 1,
+];
+
+#[rustfmt::skip]
+const COUNTS_3X5_0: [u64; 85] = [
+    1, 2, 4, 9, 21, 42, 89, 164, 349, 644, 1349, 2473, 5109, 9110, 18_489, 32_321, 64_962, 112_445, 223_153, 378_761,
+    740_095, 1_231_589, 2_364_342, 3_847_629, 7_246_578, 11_506_172, 21_233_764, 32_854_049, 59_293_970, 89_146_163,
+    157_015_152, 228_894_783, 392_648_931, 553_489_877, 922_382_155, 1_253_605_100, 2_023_948_293, 2_642_914_623,
+    4_120_279_612, 5_148_314_561, 7_724_532_034, 9_199_799_154, 13_246_457_713, 14_989_319_785, 20_670_772_402,
+    22_175_539_691, 29_256_857_608, 29_720_831_702, 37_494_316_617, 36_040_261_784, 43_456_588_792, 39_489_966_889,
+    45_473_143_333, 39_013_132_880, 42_843_777_396, 34_634_595_224, 36_201_542_605, 27_498_739_245, 27_279_157_652,
+    19_394_857_005, 18_188_522_435, 12_035_839_867, 10_609_974_233, 6_480_164_672, 5_324_826_466, 2_963_664_642,
+    2_241_211_464, 1_114_401_509, 760_520_424, 327_445_752, 195_462_601, 69_272_233, 34_371_729, 9_207_635, 3_495_571,
+    621_091, 163_627, 17_629, 3599, 280, 75, 12, 5, 2, 1,
+];
+
+#[rustfmt::skip]
+const COUNTS_2X8_0: [u64; 141] = [
+    1, 2, 3, 6, 11, 20, 37, 68, 125, 227, 394, 672, 1151, 1983, 3373, 5703, 9508, 15_640, 25_293, 40_732, 65_032,
+    103_390, 162_830, 255_543, 397_013, 613_104, 938_477, 1_431_068, 2_162_964, 3_255_845, 4_860_428, 7_223_861,
+    10_649_867, 15_628_073, 22_747_718, 32_963_838, 47_397_514, 67_825_949, 96_317_070, 136_092_168, 190_813_727,
+    266_142_022, 368_381_756, 507_128_327, 692_814_488, 941_001_379, 1_268_233_753, 1_698_874_519, 2_258_065_650,
+    2_982_209_905, 3_907_555_448, 5_085_696_837, 6_565_947_616, 8_417_412_079, 10_702_957_193, 13_509_495_739,
+    16_910_707_683, 21_007_433_464, 25_877_447_013, 31_626_925_469, 38_325_925_624, 46_071_949_391, 54_912_130_427,
+    64_918_763_515, 76_101_355_145, 88_490_648_648, 102_047_648_278, 116_751_018_040, 132_505_409_053, 149_228_835_807,
+    166_764_383_803, 184_966_765_671, 203_618_622_735, 222_514_691_756, 241_382_142_517, 259_966_787_337,
+    277_960_449_271, 295_081_943_100, 311_010_808_823, 325_463_837_570, 338_143_708_463, 348_798_802_857,
+    357_188_285_632, 363_122_777_100, 366_454_094_751, 367_084_684_402, 364_980_046_796, 360_148_553_876,
+    352_681_502_793, 342_697_980_498, 330_404_930_925, 316_016_569_511, 299_835_578_333, 282_143_142_510,
+    263_298_958_005, 243_614_099_782, 223_467_185_032, 203_158_361_349, 183_041_033_440, 163_369_852_182,
+    144_442_736_471, 126_444_328_389, 109_590_136_516, 93_982_358_698, 79_746_177_980, 66_904_613_969, 55_493_451_442,
+    45_469_625_811, 36_796_122_643, 29_384_868_876, 23_146_220_598, 17_969_181_807, 13_736_588_669, 10_333_975_043,
+    7_638_092_829, 5_545_670_809, 3_944_373_649, 2_749_651_769, 1_870_180_124, 1_243_126_852, 801_762_666, 503_467_189,
+    304_395_531, 178_394_161, 99_679_895, 53_799_988, 27_346_855, 13_403_417, 6_103_022, 2_685_607, 1_076_604, 420_933,
+    146_812, 51_109, 15_504, 4737, 1158, 294, 49, 8, 1,
+];
+
+#[rustfmt::skip]
+const COUNTS_4X4_1: [u64; 81] = [
+    1, 3, 6, 14, 32, 66, 134, 280, 585, 1214, 2462, 4946, 9861, 19_600, 38_688, 76_086, 148_435, 288_098, 554_970,
+    1_062_628, 2_016_814, 3_800_682, 7_093_209, 13_127_364, 24_053_454, 43_657_576, 78_382_622, 139_237_375,
+    244_396_941, 423_831_089, 725_371_415, 1_224_819_086, 2_038_329_058, 3_341_666_750, 5_391_419_771, 8_555_235_944,
+    13_339_111_246, 20_421_813_614, 30_671_214_388, 45_157_310_328, 65_116_900_132, 91_900_018_847, 126_828_947_633,
+    171_036_267_423, 225_193_366_436, 289_256_240_376, 362_146_414_178, 441_544_773_283, 523_773_478_650,
+    603_853_909_914, 675_908_320_810, 733_573_127_584, 771_040_048_859, 783_561_646_039, 768_782_757_592,
+    726_757_319_765, 660_804_496_047, 576_553_247_681, 481_703_102_341, 384_435_231_492, 292_322_264_964,
+    211_297_889_839, 144_720_110_620, 93_760_754_550, 57_217_448_157, 32_867_247_518, 17_664_141_239, 8_888_072_640,
+    4_147_888_776, 1_799_237_236, 714_356_967, 260_482_077, 84_961_167, 24_774_766, 6_128_890, 1_257_073, 192_904,
+    21_096, 1544, 58, 2,
+];
+
+#[rustfmt::skip]
+const COUNTS_4X4_5: [u64; 81] = [
+    1, 4, 10, 20, 38, 80, 174, 372, 762, 1540, 3072, 6196, 12_356, 24_516, 48_179, 94_356, 183_432, 355_330, 682_250,
+    1_301_874, 2_460_591, 4_617_322, 8_580_175, 15_815_664, 28_854_386, 52_154_316, 93_214_030, 164_819_468,
+    287_906_049, 496_886_674, 846_095_761, 1_421_388_434, 2_352_869_542, 3_836_555_268, 6_155_108_462, 9_711_262_362,
+    15_051_674_645, 22_904_000_002, 34_183_842_302, 50_006_919_604, 71_636_204_192, 100_420_705_298, 137_637_325_716,
+    184_310_472_632, 240_939_459_440, 307_225_672_576, 381_788_110_040, 461_964_930_604, 543_749_289_997,
+    621_940_420_450, 690_498_955_269, 743_231_054_306, 774_501_800_227, 780_251_048_846, 758_587_143_559,
+    710_534_166_322, 639_855_264_916, 552_865_973_378, 457_313_260_067, 361_293_125_432, 271_983_047_146,
+    194_589_137_744, 132_019_170_344, 84_681_693_646, 51_258_983_566, 29_174_890_704, 15_588_803_334, 7_783_212_356,
+    3_624_531_241, 1_564_132_058, 623_604_572, 227_372_214, 75_177_164, 22_074_664, 5_618_002, 1_165_796, 185_574,
+    19_522, 1416, 50, 1,
 ];

@@ -1,18 +1,19 @@
 //! Distribution of optimal lengths: how many boards have each.
 
 mod counts;
+mod multi_tile_counts;
 
 use std::ops::RangeInclusive;
 
 use super::heuristic::{DistanceTable, GoalClass};
-use crate::domain::{Cell, Size};
+use crate::domain::{Cell, Metric, Size};
 use counts::{STORED, StoredCounts};
 
 pub use counts::LengthsSource;
 
 /// Number of boards at each optimal length, of all boards from which a goal can be reached.
 ///
-/// It depends only on the shape and the blank's goal cell, up to symmetry.
+/// It depends only on the metric, the shape and the blank's goal cell, up to symmetry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Distribution<'t> {
     counts: &'t [u64],
@@ -72,15 +73,17 @@ impl<'t> Distribution<'t> {
 }
 
 impl Distribution<'static> {
-    /// The stored distribution for a shape and a goal cell of the blank: 10 to 12 cells, and 4×4 with the blank in a
-    /// corner. `None` for any other.
-    pub fn stored(size: Size, goal_blank: Cell) -> Option<Self> {
+    /// The stored distribution for a metric, a shape and a goal cell of the blank. In the single-tile metric: 10 to 12
+    /// cells, 4×4, and a corner of 2×7, 3×5 and 2×8. In the multi-tile metric: a corner of boards of 10 to 16 cells.
+    /// `None` for any other.
+    pub fn stored(metric: Metric, size: Size, goal_blank: Cell) -> Option<Self> {
         if !GoalClass::serves(size) {
             return None;
         }
         let class = GoalClass::of(size, goal_blank);
         let is_of_class = |stored: &&StoredCounts| {
-            (stored.rows, stored.cols, stored.goal_blank) == (class.size.rows(), class.size.cols(), class.goal_blank)
+            let shape = (stored.rows, stored.cols, stored.goal_blank);
+            stored.metric == metric && shape == (class.size.rows(), class.size.cols(), class.goal_blank)
         };
         let stored = STORED.iter().find(is_of_class)?;
         Some(Self { counts: stored.counts, source: stored.source })
@@ -104,12 +107,17 @@ mod tests {
     }
 
     #[test]
-    fn every_goal_of_10_to_12_cells_and_the_corners_of_4x4_are_stored() {
+    fn counts_are_stored_for_the_listed_shapes_and_goals_alone() {
         for size in Size::all() {
             for goal_blank in 0..size.cells() as Cell {
-                let is_corner = [0, 3, 12, 15].contains(&goal_blank);
-                let expected = (10..=12).contains(&size.cells()) || (size.name() == "4×4" && is_corner);
-                assert_eq!(Distribution::stored(size, goal_blank).is_some(), expected, "{size}, cell {goal_blank}");
+                let (row, col) = (size.row_of(goal_blank), size.col_of(goal_blank));
+                let is_corner = [0, size.rows() - 1].contains(&row) && [0, size.cols() - 1].contains(&col);
+                let is_stored = |metric| Distribution::stored(metric, size, goal_blank).is_some();
+                let is_small = (10..=12).contains(&size.cells());
+                let expected = is_small || size.name() == "4×4" || (is_corner && (13..=16).contains(&size.cells()));
+                assert_eq!(is_stored(Metric::SingleTile), expected, "{size}, cell {goal_blank}");
+                let expected = is_corner && (10..=16).contains(&size.cells());
+                assert_eq!(is_stored(Metric::MultiTile), expected, "{size}, cell {goal_blank}");
             }
         }
     }
@@ -129,7 +137,7 @@ mod tests {
 
     #[test]
     fn percentiles_select_lengths() {
-        let corner = Distribution::stored(Size::try_from((4, 4)).unwrap(), 15).unwrap();
+        let corner = Distribution::stored(Metric::SingleTile, Size::try_from((4, 4)).unwrap(), 15).unwrap();
         assert_eq!(corner.lengths_within(&(0.0..=100.0)), Some(0..=80));
         assert_eq!(corner.lengths_within(&(0.0..=0.0)), Some(0..=0));
         let hardest = corner.lengths_within(&(90.0..=100.0)).unwrap();
