@@ -117,6 +117,26 @@ async fn an_unacceptable_media_type_is_rejected() {
 }
 
 #[tokio::test]
+async fn a_rejected_accept_header_gets_the_types_that_the_request_could_have() {
+    let taquin = shared().await;
+    for (fields, offers) in [
+        ("", "application/json, text/plain, text/event-stream, image/svg+xml, text/vnd.graphviz"),
+        ("&include=states", "application/json, text/plain, text/event-stream"),
+        ("&include=progress", "text/plain, text/event-stream"),
+        ("&include=states&width=80", "text/plain"),
+    ] {
+        let target = format!("/solve?board=867254301{fields}");
+        let problem = taquin.send(Question::get(&target).accept("image/png")).await.problem("not-acceptable");
+        let others = if fields.is_empty() { "" } else { " Its fields exclude the others." };
+        let detail = format!("The `Accept` header excludes every media type of this request: {offers}.{others}");
+        assert_eq!(problem["detail"], detail, "{fields}");
+        for offer in offers.split(", ") {
+            taquin.send(Question::get(&target).accept(offer)).await.expect(200);
+        }
+    }
+}
+
+#[tokio::test]
 async fn probes_and_assets_ignore_accept() {
     let taquin = shared().await;
     for target in ["/livez", "/readyz", "/healthz", "/web/any/board.js"] {

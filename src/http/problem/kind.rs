@@ -250,8 +250,8 @@ problem_kinds! {
         slug: "not-acceptable",
         status: StatusCode::NOT_ACCEPTABLE,
         title: "No acceptable media type",
-        description: "The `Accept` header excludes every media type of this path; the detail lists them. Accept one \
-            of those, or omit the header.",
+        description: "The `Accept` header excludes every media type of this response; the detail lists them. Accept \
+            one of those, or omit the header.",
     },
     PreconditionFailed => Row {
         slug: "precondition-failed",

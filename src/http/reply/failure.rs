@@ -102,23 +102,34 @@ fn limit_exceeded_without(
     elsewhere: &'static str,
 ) -> Problem {
     let limits = LimitsReply::new(report.limits);
-    let (limit, spent, raised) = match stop {
-        StopReason::Time => ("time", time_spent(report), "`limits.time_ms`"),
-        StopReason::Expanded => ("expanded", counted(limits.expanded, "expansion"), "`limits.expanded`"),
-        StopReason::Nodes => ("nodes", counted(limits.nodes, "node"), "`limits.nodes`"),
-        StopReason::Depth => ("depth", "expanding all nodes within the depth limit".to_owned(), "`depth_limit`"),
+    let (spent, raised) = match stop {
+        StopReason::Time => (time_spent(report), "`limits.time_ms`"),
+        StopReason::Expanded => (counted(limits.expanded, "expansion"), "`limits.expanded`"),
+        StopReason::Nodes => (counted(limits.nodes, "node"), "`limits.nodes`"),
+        StopReason::Depth => ("expanding all nodes within the depth limit".to_owned(), "`depth_limit`"),
         StopReason::Cancelled => return service_failure(&ServiceError::ShuttingDown),
     };
     let most = if stop == StopReason::Depth { "" } else { ", up to the server's maximum" };
     let detail = format!("The search ended after {spent} without {missing}. Raise {raised}{most}, or {elsewhere}.");
     let problem = Problem::new(ProblemKind::SearchLimitExceeded, detail)
-        .with_member("limit", limit)
+        .with_member("limit", limit_name(stop))
         .with_member("lower_bound", report.lower_bound)
         .with_member("search", SearchReply::new(report))
         .with_member("limits", limits);
     match SolutionReply::new(report) {
         Some(solution) => problem.with_member("solution", solution),
         None => problem,
+    }
+}
+
+/// The limit that stopped a search, as the contract names it.
+pub(crate) fn limit_name(stop: StopReason) -> &'static str {
+    match stop {
+        StopReason::Time => "time",
+        StopReason::Expanded => "expanded",
+        StopReason::Nodes => "nodes",
+        StopReason::Depth => "depth",
+        StopReason::Cancelled => "cancelled",
     }
 }
 

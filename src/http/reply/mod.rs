@@ -12,7 +12,7 @@ mod search;
 mod solution;
 mod states;
 
-pub(crate) use failure::{analysis_failure, limit_exceeded, limit_exceeded_with_lists, service_failure};
+pub(crate) use failure::{analysis_failure, limit_exceeded, limit_exceeded_with_lists, limit_name, service_failure};
 pub(crate) use head::{add_server_timing, stream_head};
 pub(crate) use json::{json, text_or_json};
 pub(crate) use lists::max_entries;

@@ -64,6 +64,7 @@ fn options() -> serde_json::Value {
         "encoding": names::<Encoding>(),
         "output_encoding": names::<Encoding>(),
         "verify_include": names::<verify::Include>(),
+        "compare_include": names::<compare::Include>(),
         "notation": names::<MoveNotation>(),
         "as": names::<random::As>(),
         "solvable": names::<Solvability>(),

@@ -174,7 +174,14 @@ pub fn goal(fields: &mut FieldReader, size: Option<Size>, sides: Sides, encoding
     board(fields, "goal", &value, sides, encoding)
 }
 
-fn board(fields: &mut FieldReader, name: &str, value: &Value, sides: Sides, encoding: Encoding) -> Option<Board> {
+/// Reads a board from the value of the field `name`. Returns `None` if the board has an error.
+pub(super) fn board(
+    fields: &mut FieldReader,
+    name: &str,
+    value: &Value,
+    sides: Sides,
+    encoding: Encoding,
+) -> Option<Board> {
     let mut written = written(fields, name, value, sides)?;
     if encoding == Encoding::Positions && written.form == Form::Flat {
         written.forbid_null(value);

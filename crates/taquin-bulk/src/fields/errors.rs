@@ -46,6 +46,16 @@ impl Errors {
         }
     }
 
+    /// Removes the start `prefix` of each error's pointer.
+    pub(crate) fn without_prefix(mut self, prefix: &str) -> Self {
+        for (_, FieldError { pointer, .. }) in &mut self.listed {
+            if pointer.starts_with(prefix) {
+                pointer.drain(..prefix.len());
+            }
+        }
+        self
+    }
+
     fn count(&mut self, errors: usize, kind: ErrorKind) {
         let severity = |kind| MOST_SEVERE_FIRST.iter().position(|of| *of == kind).unwrap_or(MOST_SEVERE_FIRST.len());
         self.count += errors;

@@ -2,7 +2,9 @@
 
 mod aliases;
 mod board;
+mod board_list;
 mod errors;
+mod id;
 mod json;
 mod line_ends;
 mod plain_row;
@@ -16,7 +18,9 @@ use std::ops::RangeInclusive;
 use taquin_solver::{Board, Named};
 
 pub use self::board::{BOARD_FIELDS, NamedGoal, board_and_goal, goal, goal_alone, goal_and_from, is_board_text, sides};
+pub use self::board_list::{ListedBoard, ListedBoards, boards_and_goal};
 use self::errors::Errors;
+pub(crate) use self::id::{MAX_ID, id_json};
 pub use self::json::Json;
 pub use self::line_ends::has_joined_rows;
 pub(crate) use self::plain_row::plain_row;
@@ -109,7 +113,9 @@ impl FieldReader {
             let has_dot = member.contains('.');
             let name = if prefix.is_empty() { member } else { format!("{prefix}{member}") };
             let leads_to = |known: &&str| known.strip_prefix(&*name).is_some_and(|inner| inner.starts_with('.'));
-            let is_group = !known.contains(&&*name) && known.iter().any(leads_to);
+            // A name that is known itself may also be the name of an object.
+            let is_field = known.contains(&&*name) && !matches!(value, Json::Object(_));
+            let is_group = !is_field && known.iter().any(leads_to);
             match value {
                 // In a query, a dot separates an object from its member. In a body, a dot is part of a name.
                 _ if has_dot => {
@@ -303,7 +309,7 @@ impl FieldReader {
     /// Reads the entries of a list. A body has an array. A query has texts separated by commas, in one or more
     /// parameters. `of` names the type of the entries for an error message, such as `strings`.
     fn list(&mut self, name: &str, of: &str) -> Option<Vec<Value>> {
-        let field = self.remove(name)?.joined();
+        let field = self.remove(name)?.joined(",");
         self.check(&field);
         match field.value {
             Value::Query(list) if list.trim().is_empty() => Some(Vec::new()),

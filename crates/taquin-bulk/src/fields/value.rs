@@ -100,12 +100,12 @@ impl Field {
             || self.in_body.as_ref().is_some_and(differs_from_body)
     }
 
-    /// Joins the values of all query parameters of this field into one value, a list separated by commas.
-    pub(crate) fn joined(self) -> Self {
+    /// Joins the values of all query parameters of this field into one value, a list with this separator.
+    pub(crate) fn joined(self, separator: &str) -> Self {
         match self.value {
             Value::Query(first) if !self.further.is_empty() => {
                 let all = std::iter::once(&first).chain(&self.further).map(|text| text.trim());
-                let value = Value::Query(all.filter(|text| !text.is_empty()).collect::<Vec<_>>().join(","));
+                let value = Value::Query(all.filter(|text| !text.is_empty()).collect::<Vec<_>>().join(separator));
                 Self { value, further: Vec::new(), ..self }
             }
             _ => self,

@@ -2,13 +2,10 @@
 
 use taquin_solver::RawBoard;
 
-use crate::fields::{BOARD_FIELDS, Json, aliased_field, concat, is_misspelt};
+use crate::fields::{BOARD_FIELDS, Json, aliased_field, concat, id_json, is_misspelt};
 
 /// The fields of a row.
 pub(crate) const FIELDS: [&str; BOARD_FIELDS.len() + 1] = concat(&[&BOARD_FIELDS, &["id"]]);
-
-/// Maximum length of an id in bytes.
-pub(crate) const MAX_ID: usize = 256;
 
 /// Names of the board in files of other programs. A name counts if the row has no other of these names, and no `board`.
 pub(crate) const BOARD_NAMES: [&str; 5] = ["state", "puzzle", "tiles", "initial", "start"];
@@ -49,16 +46,6 @@ impl Members {
             members.retain(|(name, value)| FIELDS.contains(&&**name) || is_mistake(name, value, cells));
         }
         Self { fields: members, board_name }
-    }
-}
-
-/// Converts a valid id to JSON; `None` if the id is invalid.
-pub(super) fn id_json(id: &Json) -> Option<Vec<u8>> {
-    match id {
-        // The parser clamps an integer beyond the range of `i64` to an end of the range, so the ends are invalid.
-        Json::Integer(id) if !matches!(*id, i64::MIN | i64::MAX) => Some(id.to_string().into_bytes()),
-        Json::String(id) if id.len() <= MAX_ID => serde_json::to_vec(id).ok(),
-        _ => None,
     }
 }
 

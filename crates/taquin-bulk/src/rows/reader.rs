@@ -6,9 +6,11 @@ use taquin_solver::{Board, Puzzle, RawBoard, Sides};
 
 use super::columns::{CsvInput, CsvRow, without_mark};
 use super::comment::{is_comment, is_csv_comment};
-use super::members::{FIELDS, MAX_ID, Members, id_json};
+use super::members::{FIELDS, Members};
 use super::options::RowOptions;
-use crate::fields::{FieldReader, Json, WrittenFields, board_and_goal, is_board_text, plain_row, puzzle};
+use crate::fields::{
+    FieldReader, Json, MAX_ID, WrittenFields, board_and_goal, id_json, is_board_text, plain_row, puzzle,
+};
 use crate::row_error::{ErrorKind, FieldError, RowError};
 
 /// Maximum length of a line in bytes. The largest board takes less than a kilobyte.
@@ -200,12 +202,7 @@ impl RowReader {
         }
         let body = Some(WrittenFields::Json(Json::Object(members)));
         let mut fields = FieldReader::new(Vec::new(), body, &FIELDS);
-        if let Some(id) = fields.take("id")
-            && id.to_json().as_ref().and_then(id_json).is_none()
-        {
-            let detail = format!("`id` must be an integer of at most 18 digits, or a string of at most {MAX_ID} bytes");
-            fields.reject(&id, "id", "wrong-type", detail);
-        }
+        fields.id();
         let boards: Option<(Board, Board)> = board_and_goal(&mut fields);
         let read_as = fields.read_as();
         let boards = fields.finish(boards).map_err(|problem| at_name(problem, board_name));

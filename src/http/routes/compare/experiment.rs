@@ -1,36 +1,42 @@
-//! Experiments: many random boards, each solved by several methods.
+//! Experiments: several boards, each solved by several methods.
 
 use std::fmt;
-use std::time::Duration;
 
-use taquin_bulk::RequestedLimits;
-use taquin_bulk::fields::puzzle;
-use taquin_solver::{Board, Limits, Plan, SearchOptions, SearchRequest, Size};
+use taquin_bulk::fields::ListedBoard;
+use taquin_solver::{Board, Limits, Puzzle, SearchRequest, Size};
 use tokio::time::{Instant, timeout_at};
 
-use super::reply::MethodReply;
+use super::figures::MethodFigures;
+use super::method::Method;
+use super::rows::{Measured, RowReply};
 use crate::http::media_type::MediaType;
 use crate::http::problem::{Problem, ProblemKind};
-use crate::http::reply::{Rows, SearchReply, service_failure, text_or_json};
+use crate::http::reply::{Rows, service_failure, text_or_json};
 use crate::http::routes::random::draw_failure;
-use crate::service::{Answer, Draw, Service};
+use crate::service::{Draw, Service};
 
-/// A method: its search options as requested, their plan, and its limits.
-pub(super) struct Method {
-    pub(super) options: SearchOptions,
-    pub(super) plan: Plan,
-    pub(super) limits: RequestedLimits,
-}
-
-/// The boards of an experiment.
+/// The boards of an experiment, and what its response has.
 #[derive(Clone, Debug)]
 pub(super) struct Experiment {
     pub(super) goal: Board,
-    pub(super) count: usize,
-    pub(super) seed: String,
-    pub(super) how: Draw,
-    /// The lengths as requested.
-    pub(super) length: Option<String>,
+    pub(super) boards: Boards,
+    /// True if the response has a row for each board and method.
+    pub(super) has_rows: bool,
+}
+
+/// The source of the boards.
+#[derive(Clone, Debug)]
+pub(super) enum Boards {
+    /// Random boards.
+    Random {
+        count: usize,
+        seed: String,
+        how: Draw,
+        /// The lengths as requested.
+        length: Option<String>,
+    },
+    /// The boards of the request.
+    Listed(Vec<ListedBoard>),
 }
 
 /// Response with the figures of each method.
@@ -39,6 +45,8 @@ pub(super) struct ExperimentReply {
     boards: BoardsReply,
     goal: Rows,
     results: Vec<MethodFigures>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rows: Option<Vec<RowReply>>,
 }
 
 #[derive(Debug, serde::Serialize)]
@@ -46,143 +54,158 @@ struct BoardsReply {
     rows: usize,
     cols: usize,
     count: usize,
-    seed: String,
+    seed: Option<String>,
     length: Option<String>,
-}
-
-/// A method and its figures over the boards that it solved.
-#[derive(Debug, serde::Serialize)]
-struct MethodFigures {
-    #[serde(flatten)]
-    method: MethodReply,
-    solved: usize,
-    optimal_share: Option<f64>,
-    length: Option<Figures>,
-    expanded: Option<Figures>,
-    generated: Option<Figures>,
-    effective_branching_factor: Option<Figures>,
-    elapsed_us: Option<Figures>,
-}
-
-/// Mean, median, minimum and maximum.
-#[derive(Clone, Copy, Debug, serde::Serialize)]
-struct Figures {
-    mean: f64,
-    median: f64,
-    min: f64,
-    max: f64,
+    /// Number of boards of the request from which the goal cannot be reached.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unsolvable: Option<usize>,
 }
 
 /// Solves the boards one after another, each by every method. Returns the response, and whether an equal request gets
 /// an equal response except for times. Dropping the future cancels the running search.
+///
+/// # Errors
+/// The problem of a draw, of a service without capacity, or of a comparison without rows that takes too long.
 pub(super) async fn run(
     service: &Service,
     experiment: &Experiment,
     methods: &[Method],
 ) -> Result<(ExperimentReply, bool), Problem> {
-    let Experiment { goal, count, seed, how, length } = experiment;
+    let Experiment { goal, has_rows, .. } = experiment;
     let deadline = Instant::now() + service.settings().max_time;
-    let seeds = (0..*count).map(|index| format!("{seed}/{index}")).collect();
-    let drawn = service.draw(*goal, how.clone(), seeds).await.map_err(|error| service_failure(&error))?;
-    let drawn = drawn.map_err(|error| draw_failure(&error, how).within("/boards"))?;
-    let size = goal.size();
-    let limits: Vec<Limits> = methods.iter().map(|method| service.limits(size, &method.plan, method.limits)).collect();
-    let (mut samples, mut is_repeatable) = (vec![Vec::with_capacity(*count); methods.len()], true);
-    for board in drawn {
-        let puzzle = puzzle(board.board, *goal)?;
-        for (at, (method, limits)) in methods.iter().zip(&limits).enumerate() {
-            let job = SearchRequest::new(puzzle, method.plan, *limits);
-            let answer = timeout_at(deadline, service.submit_logged(job))
-                .await
-                .map_err(|_| too_long(service.settings().max_time))?;
-            let answer = answer.map_err(|error| service_failure(&error).within(&format!("/methods/{at}")))?;
-            is_repeatable &= answer.report.is_repeatable();
-            samples[at].extend(Sample::of(&answer));
-        }
+    let boards = experiment.draw(service).await?;
+    let mut measuring = Measuring::new(service, *goal, methods, deadline);
+    for listed in &boards {
+        measuring.measure(listed, *has_rows).await?;
         // Searches of small boards and cached searches never wait.
         tokio::task::yield_now().await;
     }
-    let results = methods.iter().zip(&samples).map(|(method, samples)| MethodFigures::new(method, samples));
-    let boards =
-        BoardsReply { rows: size.rows(), cols: size.cols(), count: *count, seed: seed.clone(), length: length.clone() };
-    Ok((ExperimentReply { boards, goal: Rows(*goal), results: results.collect() }, is_repeatable))
+    let Measuring { measured, is_repeatable, .. } = measuring;
+    let results = methods.iter().zip(&measured).map(|(method, measured)| MethodFigures::new(method, measured));
+    let rows = has_rows.then(|| rows(&boards, methods, &measured));
+    let reply = ExperimentReply {
+        boards: BoardsReply::new(experiment, &boards),
+        goal: Rows(*goal),
+        results: results.collect(),
+        rows,
+    };
+    Ok((reply, is_repeatable))
 }
 
-/// The problem of an experiment that exceeds the time limit of a search.
-fn too_long(time: Duration) -> Problem {
-    let detail = format!(
-        "The experiment took longer than {} s, the longest time of a search. Use fewer boards, or a lower `limits.time_ms` \
-         for each search.",
-        time.as_secs_f64()
-    );
-    Problem::new(ProblemKind::SearchLimitExceeded, detail).with_member("limit", "time")
+/// The rows, board by board.
+fn rows(boards: &[ListedBoard], methods: &[Method], measured: &[Vec<Measured>]) -> Vec<RowReply> {
+    let of_board = |(index, listed)| {
+        let methods = methods.iter().zip(measured).enumerate();
+        methods.map(move |(at, (method, measured))| RowReply::new((index, listed), (at, method), measured[index]))
+    };
+    boards.iter().enumerate().flat_map(of_board).collect()
 }
 
-/// The figures of one solved board.
-#[derive(Clone, Copy)]
-struct Sample {
-    length: usize,
-    optimal: bool,
-    expanded: u64,
-    generated: u64,
-    effective_branching_factor: Option<f64>,
-    elapsed_us: u64,
+/// The measurements of an experiment so far.
+struct Measuring<'a> {
+    service: &'a Service,
+    goal: Board,
+    methods: &'a [Method],
+    /// By method.
+    limits: Vec<Limits>,
+    deadline: Instant,
+    /// By method, and by board.
+    measured: Vec<Vec<Measured>>,
+    is_repeatable: bool,
 }
 
-impl Sample {
-    /// The figures of a search that met its requirement; `None` if a limit ended it.
-    fn of(answer: &Answer) -> Option<Self> {
-        let report = &answer.report;
-        let solution = report.solution.as_ref().filter(|_| report.stopped.is_none())?;
-        let length = solution.path.len();
-        Some(Self {
-            length,
-            optimal: report.is_optimal(),
-            expanded: report.stats.expanded,
-            generated: report.stats.generated,
-            effective_branching_factor: SearchReply::new(report).effective_branching_factor,
-            elapsed_us: report.elapsed.as_micros() as u64,
-        })
+impl<'a> Measuring<'a> {
+    fn new(service: &'a Service, goal: Board, methods: &'a [Method], deadline: Instant) -> Self {
+        let limits = methods.iter().map(|method| service.limits(goal.size(), &method.plan, method.limits)).collect();
+        let measured = vec![Vec::new(); methods.len()];
+        Self { service, goal, methods, limits, deadline, measured, is_repeatable: true }
+    }
+
+    /// Solves a board by every method. If the time of the comparison ends, the rest is measured as too late, or is a
+    /// problem unless `accepts_late`.
+    async fn measure(&mut self, listed: &ListedBoard, accepts_late: bool) -> Result<(), Problem> {
+        let Ok(puzzle) = Puzzle::try_new(listed.board, self.goal) else {
+            self.measured.iter_mut().for_each(|measured| measured.push(Measured::unsolvable()));
+            return Ok(());
+        };
+        for (at, (method, limits)) in self.methods.iter().zip(&self.limits).enumerate() {
+            let job = SearchRequest::new(puzzle, method.plan, *limits);
+            let measured = match timeout_at(self.deadline, self.service.submit_logged(job)).await {
+                Ok(answer) => {
+                    let answer = answer.map_err(|error| service_failure(&error).within(&format!("/methods/{at}")))?;
+                    self.is_repeatable &= answer.report.is_repeatable();
+                    Measured::of(&answer.report)
+                }
+                Err(_) if accepts_late => {
+                    self.is_repeatable = false;
+                    Measured::too_late()
+                }
+                Err(_) => return Err(self.too_long()),
+            };
+            self.measured[at].push(measured);
+        }
+        Ok(())
+    }
+
+    /// The problem of a comparison that exceeds the time limit of a search.
+    fn too_long(&self) -> Problem {
+        let detail = format!(
+            "The experiment took longer than {} s, the longest time of a search. Use fewer boards, a lower \
+             `limits.time_ms` for each search, or `\"include\": [\"rows\"]` for the searches that end in time.",
+            self.service.settings().max_time.as_secs_f64()
+        );
+        Problem::new(ProblemKind::SearchLimitExceeded, detail).with_member("limit", "time")
     }
 }
 
-impl MethodFigures {
-    fn new(method: &Method, samples: &[Sample]) -> Self {
-        let figures = |value: fn(&Sample) -> Option<f64>| Figures::of(samples.iter().filter_map(value).collect());
-        let optimal = samples.iter().filter(|sample| sample.optimal).count();
-        Self {
-            method: MethodReply::new(&method.options),
-            solved: samples.len(),
-            optimal_share: (!samples.is_empty()).then(|| optimal as f64 / samples.len() as f64),
-            length: figures(|sample| Some(sample.length as f64)),
-            expanded: figures(|sample| Some(sample.expanded as f64)),
-            generated: figures(|sample| Some(sample.generated as f64)),
-            effective_branching_factor: figures(|sample| sample.effective_branching_factor),
-            elapsed_us: figures(|sample| Some(sample.elapsed_us as f64)),
+impl Experiment {
+    /// Number of boards.
+    pub(super) fn count(&self) -> usize {
+        match &self.boards {
+            Boards::Random { count, .. } => *count,
+            Boards::Listed(boards) => boards.len(),
         }
     }
+
+    /// The boards of the request, or random ones.
+    async fn draw(&self, service: &Service) -> Result<Vec<ListedBoard>, Problem> {
+        let (count, seed, how) = match &self.boards {
+            Boards::Random { count, seed, how, .. } => (*count, seed, how),
+            Boards::Listed(boards) => return Ok(boards.clone()),
+        };
+        let seeds = (0..count).map(|index| format!("{seed}/{index}")).collect();
+        let drawn = service.draw(self.goal, how.clone(), seeds).await.map_err(|error| service_failure(&error))?;
+        let drawn = drawn.map_err(|error| draw_failure(&error, how).within("/boards"))?;
+        Ok(drawn.into_iter().map(|drawn| ListedBoard { id: None, board: drawn.board }).collect())
+    }
 }
 
-impl Figures {
-    /// Figures of some values; `None` without values. The median of an even number is the mean of the middle two.
-    fn of(mut values: Vec<f64>) -> Option<Self> {
-        values.sort_by(f64::total_cmp);
-        let (min, max) = (*values.first()?, *values.last()?);
-        let median = (values[(values.len() - 1) / 2] + values[values.len() / 2]) / 2.0;
-        Some(Self { mean: values.iter().sum::<f64>() / values.len() as f64, median, min, max })
-    }
-
-    fn csv(figures: Option<Self>) -> String {
-        figures
-            .map_or_else(|| ",,,".to_owned(), |Self { mean, median, min, max }| format!("{mean},{median},{min},{max}"))
+impl BoardsReply {
+    fn new(experiment: &Experiment, boards: &[ListedBoard]) -> Self {
+        let (size, count) = (experiment.goal.size(), boards.len());
+        let (rows, cols) = (size.rows(), size.cols());
+        match &experiment.boards {
+            Boards::Random { seed, length, .. } => {
+                Self { rows, cols, count, seed: Some(seed.clone()), length: length.clone(), unsolvable: None }
+            }
+            Boards::Listed(_) => {
+                let is_unsolvable = |listed: &&ListedBoard| Puzzle::try_new(listed.board, experiment.goal).is_err();
+                let unsolvable = Some(boards.iter().filter(is_unsolvable).count());
+                Self { rows, cols, count, seed: None, length: None, unsolvable }
+            }
+        }
     }
 }
 
 impl ExperimentReply {
-    /// Serializes the reply.
+    /// Serializes the reply. CSV has the rows if they are requested, and the figures otherwise.
     pub(super) fn to_bytes(&self, media_type: MediaType, read_as: Option<&str>) -> Vec<u8> {
-        match media_type {
-            MediaType::Csv => self.csv().into_bytes(),
+        match (media_type, &self.rows) {
+            (MediaType::Csv, None) => {
+                let lines = self.results.iter().map(|result| result.csv(self.boards.count));
+                csv(MethodFigures::csv_names(), lines)
+            }
+            (MediaType::Csv, Some(rows)) => csv(RowReply::csv_names(), rows.iter().map(RowReply::csv)),
             _ => text_or_json(media_type, self, read_as),
         }
     }
@@ -190,74 +213,35 @@ impl ExperimentReply {
     /// Clears the elapsed times of all searches.
     pub(super) fn clear_times(&mut self) {
         self.results.iter_mut().for_each(|result| result.elapsed_us = None);
-    }
-
-    /// A line for each method, after a line of names.
-    fn csv(&self) -> String {
-        const METHOD: &str = "algorithm,heuristic,weight,tie_breaking,duplicate_detection,successor_order,depth_limit,boards,solved,optimal_share";
-        const MEASURED: [&str; 5] = ["length", "expanded", "generated", "effective_branching_factor", "elapsed_us"];
-        let mut csv = METHOD.to_owned();
-        for name in MEASURED {
-            csv += &format!(",{name}_mean,{name}_median,{name}_min,{name}_max");
-        }
-        for result in &self.results {
-            let share = result.optimal_share.map_or_else(String::new, |share| share.to_string());
-            let (count, solved) = (self.boards.count, result.solved);
-            csv += &format!("\r\n{},{count},{solved},{share}", result.method.csv());
-            let measured = [
-                result.length,
-                result.expanded,
-                result.generated,
-                result.effective_branching_factor,
-                result.elapsed_us,
-            ];
-            measured.into_iter().for_each(|figures| csv += &format!(",{}", Figures::csv(figures)));
-        }
-        csv + "\r\n"
+        self.rows.iter_mut().flatten().for_each(RowReply::clear_time);
     }
 }
 
-/// Text for a terminal: a line for each method, with means.
+/// Writes lines after a line of names (RFC 4180).
+fn csv(names: String, lines: impl Iterator<Item = String>) -> Vec<u8> {
+    let mut csv = names + "\r\n";
+    for line in lines {
+        csv += &line;
+        csv += "\r\n";
+    }
+    csv.into_bytes()
+}
+
+/// Text for a terminal: a line for each method, with means, then the rows.
 impl fmt::Display for ExperimentReply {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let BoardsReply { rows, cols, count, seed, .. } = &self.boards;
+        let BoardsReply { rows, cols, count, seed, unsolvable, .. } = &self.boards;
         let size = Size::try_from((*rows, *cols)).map_or_else(|_| String::new(), |size| size.to_string());
-        writeln!(f, "{count} boards of {size}, seed {seed}; means of the solved ones\n")?;
-        let names: Vec<String> = self.results.iter().map(|result| result.method.to_string()).collect();
-        let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max("method".len());
-        writeln!(
-            f,
-            "{:width$} {:>7} {:>8} {:>8} {:>12} {:>12} {:>10}",
-            "method", "solved", "optimal", "length", "expanded", "generated", "µs"
-        )?;
-        for (name, result) in names.iter().zip(&self.results) {
-            let mean = |figures: Option<Figures>, places: usize| {
-                figures.map_or_else(|| "-".to_owned(), |figures| format!("{:.places$}", figures.mean))
-            };
-            let share = result.optimal_share.map_or_else(|| "-".to_owned(), |share| format!("{:.0} %", 100.0 * share));
-            writeln!(
-                f,
-                "{name:width$} {:>7} {share:>8} {:>8} {:>12} {:>12} {:>10}",
-                result.solved,
-                mean(result.length, 2),
-                mean(result.expanded, 1),
-                mean(result.generated, 1),
-                mean(result.elapsed_us, 1),
-            )?;
-        }
-        Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_median_of_an_even_number_is_the_mean_of_the_middle_two() {
-        let figures = Figures::of(vec![4.0, 1.0, 3.0, 10.0]).unwrap();
-        assert_eq!((figures.mean, figures.median, figures.min, figures.max), (4.5, 3.5, 1.0, 10.0));
-        assert_eq!(Figures::of(vec![7.0]).map(|figures| figures.median), Some(7.0));
-        assert!(Figures::of(Vec::new()).is_none());
+        write!(f, "{count} boards of {size}")?;
+        seed.as_ref().map_or(Ok(()), |seed| write!(f, ", seed {seed}"))?;
+        unsolvable.filter(|unsolvable| *unsolvable > 0).map_or(Ok(()), |n| write!(f, ", {n} of them unsolvable"))?;
+        writeln!(f, "; means of the solved ones\n")?;
+        let names = self.results.iter().map(|result| result.method.to_string().chars().count());
+        let width = names.max().unwrap_or(0).max("method".len());
+        writeln!(f, "{}", MethodFigures::names(width))?;
+        self.results.iter().try_for_each(|result| writeln!(f, "{}", result.line(width)))?;
+        let Some(rows) = &self.rows else { return Ok(()) };
+        writeln!(f)?;
+        rows.iter().try_for_each(|row| writeln!(f, "{row}"))
     }
 }

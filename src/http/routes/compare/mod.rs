@@ -1,8 +1,11 @@
-//! `/compare`: one board, or many random ones, solved by several methods.
+//! `/compare`: one board or several, solved by several methods.
 
 mod experiment;
+mod figures;
+mod method;
 mod preset;
 mod reply;
+mod rows;
 
 use std::sync::Arc;
 
@@ -10,40 +13,57 @@ use axum::extract::State;
 use axum::http::{HeaderMap, Method as HttpMethod};
 use axum::response::Response;
 use taquin_bulk::RequestedLimits;
-use taquin_bulk::fields::{BOARD_FIELDS, FieldReader, LIMIT_FIELDS, board_and_goal, concat, limits, puzzle};
-use taquin_solver::{Plan, Puzzle, SearchRequest, Sides, Size};
+use taquin_bulk::fields::{
+    BOARD_FIELDS, FieldReader, LIMIT_FIELDS, ListedBoards, board_and_goal, boards_and_goal, concat, limits, puzzle,
+};
+use taquin_solver::{Board, Plan, Puzzle, SearchRequest, Sides, Size, named};
 
-use self::experiment::{Experiment, Method};
+use self::experiment::{Boards, Experiment};
+use self::method::Method;
 use self::reply::{CompareReply, ResultReply};
+use self::rows::RowReply;
 use super::random::{draw_lengths, seed_of};
 use crate::http::media_type::MediaType;
-use crate::http::negotiation::{Document, choose, choose_for};
+use crate::http::negotiation::{Document, choose_for};
 use crate::http::problem::Problem;
-use crate::http::reply::{reserved_if_long, service_failure, text_or_json};
-use crate::http::request::{METHOD_FIELDS, RequestFields, goal_of_boards, search};
+use crate::http::reply::{reserve_if_long, reserved_if_long, service_failure, text_or_json, with_reservation};
+use crate::http::request::{METHOD_FIELDS, RequestFields, goal_of_boards, reject_combination, search};
 pub(crate) use preset::Preset;
 
 use crate::service::{Draw, Service, ServiceError, Solvability};
 
-const FIELDS: [&str; BOARD_FIELDS.len() + LIMIT_FIELDS.len() + EXPERIMENT_FIELDS.len() + 2] =
-    concat(&[&BOARD_FIELDS, &LIMIT_FIELDS, &EXPERIMENT_FIELDS, &["methods", "preset"]]);
+const FIELDS: [&str; BOARD_FIELDS.len() + LIMIT_FIELDS.len() + EXPERIMENT_FIELDS.len() + 4] =
+    concat(&[&BOARD_FIELDS, &LIMIT_FIELDS, &EXPERIMENT_FIELDS, &["boards", "methods", "preset", "include"]]);
 
-/// Fields of an experiment.
+/// Fields of random boards.
 const EXPERIMENT_FIELDS: [&str; 5] = ["boards.rows", "boards.cols", "boards.count", "boards.seed", "boards.length"];
 
 /// Fields of a method.
 const FIELDS_OF_A_METHOD: [&str; METHOD_FIELDS.len() + LIMIT_FIELDS.len()] = concat(&[&METHOD_FIELDS, &LIMIT_FIELDS]);
 
-/// Maximum and default number of boards of an experiment.
+/// Maximum number of boards, and default number of random ones.
 pub(crate) const MAX_BOARDS: i64 = 1_000;
 const DEFAULT_BOARDS: u64 = 100;
 
 /// Maximum number of methods in a request.
 pub(crate) const MAX_METHODS: usize = 16;
 
-/// Texts for the problem of a request that accepts no type of a comparison of one board.
+/// Texts for the problem of a request that accepts no type of a comparison.
 const OF_ONE_BOARD: &str = "a comparison of one board";
-const OF_SEVERAL_BOARDS: &str = "A comparison of random boards, with `boards`, has text/csv too.";
+const OF_SEVERAL_BOARDS: &str = "a comparison of several boards";
+const SEVERAL_AS_CSV: &str = "A comparison of several boards, with `boards`, has text/csv too.";
+
+/// Error for `include` without `boards`.
+const NO_ROWS: &str = "`rows` needs `boards`: the response to one `board` has a result for each method already; write \
+                       the board in a list, `boards`, or omit `include`";
+
+/// Optional parts of a response.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Include {
+    Rows,
+}
+
+named!(Include { Rows => "rows" });
 
 struct CompareBody {
     subject: Subject,
@@ -66,29 +86,36 @@ pub(crate) async fn compare(
 ) -> Result<Response, Problem> {
     let CompareBody { subject, methods, read_as } = CompareBody::read(input)?;
     let read_as = read_as.as_deref();
+    let is_cacheable = method != HttpMethod::POST;
+    let cache_control =
+        |is_repeatable| if is_repeatable && is_cacheable { Document::AN_HOUR } else { Document::NO_STORE };
     // Elapsed times must not change the tag.
-    let (media_type, body, is_repeatable, without_times) = match subject {
+    let document = match subject {
         Subject::Puzzle(puzzle) => {
-            let media_type =
-                choose_for(&headers, &[MediaType::Json, MediaType::Text], OF_ONE_BOARD, OF_SEVERAL_BOARDS)?;
+            let offers = [MediaType::Json, MediaType::Text];
+            let media_type = choose_for(&headers, &offers, OF_ONE_BOARD, SEVERAL_AS_CSV)?;
             let (results, is_repeatable) = results(&service, &puzzle, &methods).await?;
             let mut reply = CompareReply::new(&puzzle, results);
-            let body = text_or_json(media_type, &reply, read_as);
+            let body = reserved_if_long(&service, text_or_json(media_type, &reply, read_as))?;
             reply.clear_times();
-            (media_type, body, is_repeatable, text_or_json(media_type, &reply, read_as))
+            Document::tagged_by(media_type.content_type(), cache_control(is_repeatable), body, || {
+                text_or_json(media_type, &reply, read_as)
+            })
         }
         Subject::Experiment(experiment) => {
-            let media_type = choose(&headers, &[MediaType::Json, MediaType::Text, MediaType::Csv])?;
+            let offers = [MediaType::Json, MediaType::Text, MediaType::Csv];
+            let media_type = choose_for(&headers, &offers, OF_SEVERAL_BOARDS, "")?;
+            // The memory is reserved before the searches, which would be in vain without it.
+            let rows = if experiment.has_rows { experiment.count() * methods.len() } else { 0 };
+            let reservation = reserve_if_long(&service, None, rows * RowReply::BYTES)?;
             let (mut reply, is_repeatable) = experiment::run(&service, &experiment, &methods).await?;
-            let body = reply.to_bytes(media_type, read_as);
+            let body = with_reservation(reply.to_bytes(media_type, read_as), reservation);
             reply.clear_times();
-            (media_type, body, is_repeatable, reply.to_bytes(media_type, read_as))
+            Document::tagged_by(media_type.content_type(), cache_control(is_repeatable), body, || {
+                reply.to_bytes(media_type, read_as)
+            })
         }
     };
-    let body = reserved_if_long(&service, body)?;
-    let cache_control =
-        if is_repeatable && method != HttpMethod::POST { Document::AN_HOUR } else { Document::NO_STORE };
-    let document = Document::tagged_by(media_type.content_type(), cache_control, body, || without_times);
     Ok(document.response_to(&method, &headers))
 }
 
@@ -121,13 +148,19 @@ async fn results(service: &Service, puzzle: &Puzzle, methods: &[Method]) -> Resu
 impl CompareBody {
     fn read(input: RequestFields) -> Result<Self, Problem> {
         let mut fields = input.reader(&FIELDS);
-        if fields.has_object("boards") || EXPERIMENT_FIELDS.iter().any(|name| fields.has(name)) {
-            let experiment = experiment(&mut fields);
+        let include: Vec<Include> = fields.choices("include");
+        let is_random = fields.has_object("boards") || EXPERIMENT_FIELDS.iter().any(|name| fields.has(name));
+        if is_random || fields.has("boards") {
+            let boards = if is_random { random_boards(&mut fields) } else { listed_boards(&mut fields) };
             let default = limits(&mut fields);
-            let methods = methods(&mut fields, experiment.as_ref().map(|experiment| experiment.goal.size()), default);
+            let methods = methods(&mut fields, boards.as_ref().map(|(goal, _)| goal.size()), default);
             let read_as = fields.read_as();
-            let (experiment, methods) = fields.finish(experiment.zip(methods))?;
+            let ((goal, boards), methods) = fields.finish(boards.zip(methods))?;
+            let experiment = Experiment { goal, boards, has_rows: include.contains(&Include::Rows) };
             return Ok(Self { subject: Subject::Experiment(experiment), methods, read_as });
+        }
+        if !include.is_empty() {
+            reject_combination(&mut fields, "include", NO_ROWS);
         }
         let boards = board_and_goal(&mut fields);
         let default = limits(&mut fields);
@@ -139,12 +172,24 @@ impl CompareBody {
     }
 }
 
-/// Reads the boards of an experiment. The size is 3×3 by default, square if only one side is given.
-fn experiment(fields: &mut FieldReader) -> Option<Experiment> {
-    for name in ["board", "rows", "cols", "encoding"].into_iter().filter(|name| fields.has(name)).collect::<Vec<_>>() {
+/// Rejects fields that `boards` excludes.
+fn reject_beside_boards(fields: &mut FieldReader, names: &[&str]) {
+    for name in names.iter().filter(|name| fields.has(name)).collect::<Vec<_>>() {
         let detail = format!("`boards` and `{name}` are mutually exclusive");
         fields.take(name).inspect(|value| fields.reject(value, name, "unsupported", detail));
     }
+}
+
+/// Reads the boards of the request, and their goal.
+fn listed_boards(fields: &mut FieldReader) -> Option<(Board, Boards)> {
+    reject_beside_boards(fields, &["board"]);
+    let ListedBoards { boards, goal } = boards_and_goal(fields, MAX_BOARDS as usize)?;
+    Some((goal, Boards::Listed(boards)))
+}
+
+/// Reads the goal and the number of random boards. The size is 3×3 by default, square if only one side is given.
+fn random_boards(fields: &mut FieldReader) -> Option<(Board, Boards)> {
+    reject_beside_boards(fields, &["boards", "board", "rows", "cols", "encoding"]);
     let mut side = |name| fields.integer(name, Size::MIN_SIDE as i64..=Size::MAX_SIDE as i64).map(|side| side as usize);
     let (rows, cols) = (side("boards.rows"), side("boards.cols"));
     let one = rows.or(cols).unwrap_or(3);
@@ -157,7 +202,8 @@ fn experiment(fields: &mut FieldReader) -> Option<Experiment> {
         Some((text, lengths)) => (Some(text), Draw::Length(lengths)),
         None => (None, Draw::Uniform(Solvability::Solvable)),
     };
-    Some(Experiment { goal: goal?, count, seed: seed.unwrap_or_else(|| "taquin".to_owned()), how, length })
+    let seed = seed.unwrap_or_else(|| "taquin".to_owned());
+    Some((goal?, Boards::Random { count, seed, how, length }))
 }
 
 /// Reads `methods` or `preset`.

@@ -31,7 +31,7 @@ pub(crate) struct ResultReply {
 }
 
 /// A method as requested: `auto` for omitted names, without options at their default.
-#[derive(Debug, serde::Serialize)]
+#[derive(Clone, Debug, serde::Serialize)]
 pub(crate) struct MethodReply {
     algorithm: &'static str,
     heuristic: Option<&'static str>,
@@ -163,6 +163,10 @@ impl fmt::Display for CompareReply {
 }
 
 impl MethodReply {
+    /// The names of the columns of [`csv`](Self::csv).
+    pub(crate) const CSV_NAMES: &str =
+        "algorithm,heuristic,weight,tie_breaking,duplicate_detection,successor_order,depth_limit";
+
     /// The fields as values of CSV: nothing for options at their default.
     pub(crate) fn csv(&self) -> String {
         let number = |number: Option<String>| number.unwrap_or_default();

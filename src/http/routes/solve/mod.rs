@@ -21,7 +21,7 @@ use taquin_solver::{
 
 use crate::http::exchange::{AccessLine, instance};
 use crate::http::media_type::MediaType;
-use crate::http::negotiation::{Document, choose};
+use crate::http::negotiation::{Document, choose_for, negotiate};
 use crate::http::problem::Problem;
 use crate::http::reply::{
     Layout, SolveReply, add_server_timing, limit_exceeded_with_lists, max_entries, reserved_if_long, service_failure,
@@ -188,14 +188,30 @@ impl SolveBody {
 
     /// Reads the fields, and the media type of the response.
     fn of(input: RequestFields, headers: &HeaderMap) -> Result<Self, Problem> {
-        let media_type = choose(headers, &MEDIA_TYPES);
-        if let (Some(WrittenFields::Board(board)), [], Ok(MediaType::Json)) = (&input.body, &*input.query, &media_type)
+        let media_type = negotiate(headers, &MEDIA_TYPES);
+        if let (Some(WrittenFields::Board(board)), [], Some(MediaType::Json)) = (&input.body, &*input.query, media_type)
         {
             return Ok(Self::of_board(*board));
         }
-        let mut body = Self::read(input, media_type.as_ref().ok().copied())?;
-        body.layout.media_type = media_type?;
-        Ok(body)
+        match media_type {
+            Some(media_type) => Self::read(input, Some(media_type)),
+            None => Err(Self::not_acceptable(input, headers)),
+        }
+    }
+
+    /// The problem of a request that accepts no media type of its response. The fields of a request exclude some types.
+    fn not_acceptable(input: RequestFields, headers: &HeaderMap) -> Problem {
+        let reads = |media_type: &MediaType| Self::read(input.clone(), Some(*media_type)).is_ok();
+        let offers: Vec<MediaType> = MEDIA_TYPES.into_iter().filter(reads).collect();
+        let others = if offers.len() < MEDIA_TYPES.len() { "Its fields exclude the others." } else { "" };
+        if offers.is_empty() {
+            let in_any = Self::read(input.clone(), None);
+            return in_any
+                .and_then(|_| Self::read(input, Some(MediaType::Json)))
+                .err()
+                .unwrap_or_else(Problem::internal);
+        }
+        choose_for(headers, &offers, "this request", others).err().unwrap_or_else(Problem::internal)
     }
 
     /// The request for a board whose other fields are absent. The response is JSON.
