@@ -109,7 +109,7 @@ async fn unknown_counts_name_the_known_ones() {
     for (query, pointer, what) in [
         ("rows=5", "/rows", "5×5 boards"),
         ("cols=9&rows=2", "/rows", "2×9 boards"),
-        ("goal=snail&rows=3&cols=5", "/goal", "3×5 boards with the blank's goal in row 2, column 3"),
+        ("goal=snail&rows=3&cols=5", "/goal", "3×5 boards with the blank's goal in row 2, column 4"),
     ] {
         let problem = taquin.get(&format!("/distances?{query}")).await.problem("unsupported-combination");
         assert_eq!(faults(&problem), [format!("{pointer} unsupported")], "{query}");

@@ -6,7 +6,7 @@
 
 /// Aliases of fields, each with the names to suggest. If the alias is a member of an object, a name without a dot may
 /// also be a member of that object.
-pub(crate) const FIELD_ALIASES: [(&str, &[&str]); 62] = [
+pub(crate) const FIELD_ALIASES: [(&str, &[&str]); 67] = [
     ("algo", &["algorithm"]),
     ("amount", &["count", "boards.count", "random.count"]),
     ("columns", &["cols", "boards.cols", "random.cols"]),
@@ -22,7 +22,10 @@ pub(crate) const FIELD_ALIASES: [(&str, &[&str]); 62] = [
     ("endstate", &["goal"]),
     ("expansions", &["limits.expanded"]),
     ("final", &["goal"]),
+    ("finalboard", &["goal"]),
+    ("finalstate", &["goal"]),
     ("format", &["as", "encoding"]),
+    ("goalboard", &["goal"]),
     ("goalstate", &["goal"]),
     ("grid", &["board"]),
     ("h", &["heuristic"]),
@@ -61,6 +64,8 @@ pub(crate) const FIELD_ALIASES: [(&str, &[&str]); 62] = [
     ("steps", &["length", "boards.length", "walk", "moves"]),
     ("strategy", &["algorithm"]),
     ("target", &["goal"]),
+    ("targetboard", &["goal"]),
+    ("targetstate", &["goal"]),
     ("tiebreak", &["tie_breaking"]),
     ("ties", &["tie_breaking"]),
     ("tiles", &["board"]),

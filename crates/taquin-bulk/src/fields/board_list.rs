@@ -241,7 +241,8 @@ mod tests {
             ]
         );
         assert_eq!(errors(&[], r#"{"boards": ["1230", "123456780"]}"#), ["/boards/1 goal-mismatch"]);
-        assert_eq!(errors(&[], r#"{"boards": ["1230"], "goal": "123456780"}"#), ["/goal goal-mismatch"]);
+        assert_eq!(errors(&[], r#"{"boards": ["1230"], "goal": "123456780"}"#), ["/goal shape-mismatch"]);
+        assert_eq!(errors(&[], r#"{"boards": ["1230"], "goal": "1 2 3/4 5 6/7 8 0"}"#), ["/goal goal-mismatch"]);
     }
 
     #[test]

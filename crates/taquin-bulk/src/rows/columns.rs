@@ -73,6 +73,12 @@ impl CsvInput {
         Ok(Some(Self::Columns { delimiter, id, board, cols, count: names.len() }))
     }
 
+    /// Returns true if a line has as many fields as the header names, and the header names more than one.
+    pub(crate) fn fits_header(&self, line: &[u8]) -> bool {
+        let Self::Columns { delimiter, count, .. } = self else { return false };
+        *count > 1 && fields(line, *delimiter).is_ok_and(|fields| fields.len() == *count)
+    }
+
     /// Splits a line into the id and the board.
     ///
     /// # Errors

@@ -44,7 +44,10 @@ impl RowFormat {
 
     /// Returns true if a line is no row: a blank line, or a comment after `#`, `//` or `%`.
     pub fn skips(&self, line: &[u8]) -> bool {
-        let is_comment = if *self == Self::Json { is_comment } else { is_csv_comment };
+        let is_comment = |line| match self {
+            Self::Json => is_comment(line),
+            Self::Csv(csv) => is_csv_comment(line) && !csv.fits_header(line),
+        };
         RowReader::is_blank(line) || is_comment(line)
     }
 }

@@ -330,7 +330,9 @@ fn boards_of(rows: &Rows, sides: Sides) -> Vec<(Board, &'static str)> {
     let mut candidates = vec![(shape_of(rows), &*flat, "")];
     if let [line] = &rows[..] {
         candidates.push((size_of(flat.len(), sides), &flat, ""));
-        candidates.extend(without_numbers_beside(line, sides));
+        if !is_whole_board(line, sides) {
+            candidates.extend(without_numbers_beside(line, sides));
+        }
     } else if rows.iter().all(|row| row.len() == 1) {
         candidates.push((size_of(flat.len(), sides), &flat, "one in each row"));
     }
@@ -363,6 +365,11 @@ fn candidate_board((size, entries, how): Candidate<'_>, sides: Sides) -> Option<
 fn among_labels(rows: &Rows, sides: Sides) -> Vec<(Board, &'static str)> {
     const MOST_BEFORE: usize = 2;
     let [line] = &rows[..] else { return Vec::new() };
+    // The number of nodes exceeds the number of cells. A smaller last number may be a tile of a larger board.
+    let ends_with_nodes = line.last().is_some_and(|last| last.is_some_and(|nodes| nodes > line.len() as i64));
+    if !ends_with_nodes || is_whole_board(line, sides) {
+        return Vec::new();
+    }
     let ways = [3, 4].into_iter().flat_map(|count| (0..=MOST_BEFORE).map(move |before| (before, count - before)));
     let candidates = ways.filter_map(|(before, after)| {
         let tiles = line.get(before..line.len().checked_sub(after)?)?;
@@ -373,6 +380,15 @@ fn among_labels(rows: &Rows, sides: Sides) -> Vec<(Board, &'static str)> {
         Some((size_of(tiles.len(), sides), tiles, how))
     });
     candidates.filter_map(|candidate| candidate_board(candidate, sides)).collect()
+}
+
+/// Returns true if all numbers of a line are the tiles of one board, in some shape that agrees with `sides`.
+fn is_whole_board(line: &[Option<i64>], sides: Sides) -> bool {
+    let mut sizes = (Size::MIN_SIDE..=Size::MAX_SIDE).filter_map(|rows| {
+        let cols = line.len().checked_div(rows)?;
+        Size::try_from((rows, cols)).ok().filter(|size| size.cells() == line.len() && sides.agree_with(*size))
+    });
+    sizes.next().is_some_and(|size| Board::try_from_tiles(size, line).is_ok())
 }
 
 /// The flat lists that remain without one or two numbers before or after the tiles, such as an id and a length.
@@ -459,6 +475,18 @@ mod tests {
         ] {
             assert_eq!(read(text), Ok("3 1/2 0".to_owned()), "{text}");
         }
+    }
+
+    #[test]
+    fn a_line_that_is_a_board_of_another_shape_has_no_numbers_beside() {
+        for text in ["1 2 3 4 5 6 7 8 0 9 10 11", "3 1 2 0 5 4 7 6", "3 1 2 0 5 4", "9 8 6 7 2 5 4 3 0 1"] {
+            assert_eq!(read(text), Err(Vec::new()), "{text}");
+        }
+        // A typing error in a board of 3×4 does not turn its last tiles into labels.
+        assert_eq!(read("1 2 3 4 5 6 7 8 0 9 9 11"), Err(Vec::new()));
+        let sides = Sides { rows: Some(3), cols: Some(3) };
+        let read = read_board("9 8 6 7 2 5 4 3 0 1", sides).unwrap();
+        assert_eq!(read.board.to_string(), "8 6 7/2 5 4/3 0 1");
     }
 
     #[test]

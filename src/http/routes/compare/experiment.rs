@@ -130,17 +130,23 @@ impl<'a> Measuring<'a> {
         };
         for (at, (method, limits)) in self.methods.iter().zip(&self.limits).enumerate() {
             let job = SearchRequest::new(puzzle, method.plan, *limits);
-            let measured = match timeout_at(self.deadline, self.service.submit_logged(job)).await {
-                Ok(answer) => {
+            // Past the deadline no search is submitted, also none that is answered at once.
+            let answer = if Instant::now() < self.deadline {
+                timeout_at(self.deadline, self.service.submit_logged(job)).await.ok()
+            } else {
+                None
+            };
+            let measured = match answer {
+                Some(answer) => {
                     let answer = answer.map_err(|error| service_failure(&error).within(&format!("/methods/{at}")))?;
                     self.is_repeatable &= answer.report.is_repeatable();
                     Measured::of(&answer.report)
                 }
-                Err(_) if accepts_late => {
+                None if accepts_late => {
                     self.is_repeatable = false;
                     Measured::too_late()
                 }
-                Err(_) => return Err(self.too_long()),
+                None => return Err(self.too_long()),
             };
             self.measured[at].push(measured);
         }
