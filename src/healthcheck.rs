@@ -2,18 +2,28 @@
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+/// Time for all addresses together. The health check of the container image may take three seconds.
 const TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Requests `/livez` from the service, at one address after another until the service responds with 200.
+/// Requests `/livez` from the service, at one address after another until the service responds with 200. The check takes
+/// two seconds at most. Each address may take an equal share of the time that is left for it and for the addresses after
+/// it.
 ///
 /// # Errors
-/// If at none of the addresses the service responds with 200 within two seconds. The error names each address.
+/// If at none of the addresses the service responds with 200 in time. The error names each address.
 pub fn check(addresses: &[SocketAddr]) -> io::Result<()> {
+    check_within(addresses, TIMEOUT)
+}
+
+fn check_within(addresses: &[SocketAddr], time: Duration) -> io::Result<()> {
+    let end = Instant::now() + time;
     let mut errors = Vec::new();
-    for address in addresses {
-        match check_at(*address) {
+    for (address, untried) in addresses.iter().zip((1..=addresses.len() as u32).rev()) {
+        let now = Instant::now();
+        let share = end.saturating_duration_since(now) / untried;
+        match check_at(*address, now + share) {
             Ok(()) => return Ok(()),
             Err(error) => errors.push(format!("{address}: {error}")),
         }
@@ -22,18 +32,48 @@ pub fn check(addresses: &[SocketAddr]) -> io::Result<()> {
 }
 
 /// Requests `/livez` from the service at `address`.
-fn check_at(address: SocketAddr) -> io::Result<()> {
-    let mut stream = TcpStream::connect_timeout(&address, TIMEOUT)?;
-    stream.set_read_timeout(Some(TIMEOUT))?;
-    stream.set_write_timeout(Some(TIMEOUT))?;
+fn check_at(address: SocketAddr, deadline: Instant) -> io::Result<()> {
+    let stream = TcpStream::connect_timeout(&address, time_until(deadline)?)?;
+    let mut connection = Connection { stream, deadline };
     // One write: `write!` would send a packet for each part of the format.
-    stream.write_all(format!("GET /livez HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n").as_bytes())?;
+    let request = format!("GET /livez HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
+    connection.write_all(request.as_bytes())?;
     let mut status = [0; "HTTP/1.1 200 ".len()];
-    stream.read_exact(&mut status)?;
+    connection.read_exact(&mut status)?;
     if &status == b"HTTP/1.1 200 " {
         return Ok(());
     }
-    Err(io::Error::other(format!("it responded with {:?}", String::from_utf8_lossy(&status))))
+    Err(io::Error::other(format!("the service responded with {:?}", String::from_utf8_lossy(&status))))
+}
+
+/// A connection whose operations together end at a deadline.
+struct Connection {
+    stream: TcpStream,
+    deadline: Instant,
+}
+
+impl Read for Connection {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.stream.set_read_timeout(Some(time_until(self.deadline)?))?;
+        self.stream.read(buffer)
+    }
+}
+
+impl Write for Connection {
+    fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
+        self.stream.set_write_timeout(Some(time_until(self.deadline)?))?;
+        self.stream.write(buffer)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.stream.flush()
+    }
+}
+
+/// Returns the time until a deadline. Fails if the deadline has passed, because sockets accept no timeout of zero.
+fn time_until(deadline: Instant) -> io::Result<Duration> {
+    let time = deadline.saturating_duration_since(Instant::now());
+    if time.is_zero() { Err(io::Error::new(io::ErrorKind::TimedOut, "the time is over")) } else { Ok(time) }
 }
 
 #[cfg(test)]
@@ -91,5 +131,52 @@ mod tests {
         server.join().unwrap();
         let error = check(&[closed, open]).unwrap_err().to_string();
         assert!([closed, open].iter().all(|address| error.contains(&address.to_string())), "{error}");
+    }
+
+    #[test]
+    fn the_error_has_the_response() {
+        let error = result_of(b"HTTP/1.1 503 Service Unavailable\r\n\r\n").unwrap_err().to_string();
+        assert!(error.ends_with(": the service responded with \"HTTP/1.1 503 \""), "{error}");
+    }
+
+    #[test]
+    fn addresses_that_never_respond_share_the_time() {
+        // The system accepts the connections; nothing reads them.
+        let listeners = [(); 4].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
+        let silent = listeners.each_ref().map(|listener| listener.local_addr().unwrap());
+        let (start, time) = (Instant::now(), Duration::from_secs(1));
+        let error = check_within(&silent, time).unwrap_err().to_string();
+        assert!(start.elapsed() < 3 * time, "{:?}", start.elapsed());
+        assert!(silent.iter().all(|address| error.contains(&address.to_string())), "{error}");
+    }
+
+    #[test]
+    fn an_address_that_never_responds_leaves_time_for_the_next() {
+        let listeners = [(); 2].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
+        let [silent, healthy] = listeners.each_ref().map(|listener| listener.local_addr().unwrap());
+        let [_silent, listener] = listeners;
+        let server = thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n").unwrap();
+            let _ = stream.read(&mut [0; 512]);
+        });
+        check(&[silent, healthy]).unwrap();
+        server.join().unwrap();
+    }
+
+    #[test]
+    fn a_response_that_drips_does_not_extend_the_time() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let server = thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let sent = b"HTTP/1.1 200 ".chunks(1).take_while(|byte| {
+                thread::sleep(Duration::from_millis(50));
+                stream.write_all(byte).is_ok()
+            });
+            sent.count()
+        });
+        assert!(check_within(&[address], Duration::from_millis(300)).is_err());
+        server.join().unwrap();
     }
 }
