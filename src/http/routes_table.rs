@@ -77,9 +77,12 @@ impl Routes {
         if path.len() > MAX_LENGTH || self.find(path).is_some() {
             return None;
         }
-        let segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
-        let below = |prefix: usize| format!("/{}", segments[prefix..].join("/"));
-        let mut spellings = (0..segments.len()).map(below).flat_map(|path| [path.to_ascii_lowercase(), path]);
+        let segments: Vec<&str> = segments_of(path).collect();
+        let longest = self.iter().map(|route| segments_of(route.path).count()).max().unwrap_or_default();
+        let from = |first: usize| format!("/{}", segments[first..].join("/"));
+        let candidates = (segments.len().saturating_sub(longest)..segments.len()).map(from);
+        // Identifiers keep their capital letters where the rest of the path has none.
+        let mut spellings = candidates.flat_map(|path| [path.clone(), path.to_ascii_lowercase()]);
         if let Some(known) = spellings.find(|spelling| self.find(spelling).is_some()) {
             return Some(known);
         }
@@ -87,6 +90,11 @@ impl Routes {
         let names: Vec<&str> = names.into_iter().filter(|name| !name.is_empty() && !name.contains('{')).collect();
         most_like(&segments.join("/"), &names).map(|name| format!("/{name}"))
     }
+}
+
+/// The segments of a path, without empty ones.
+fn segments_of(path: &str) -> impl Iterator<Item = &str> {
+    path.split('/').filter(|segment| !segment.is_empty())
 }
 
 /// True if a path matches a pattern with placeholders. A placeholder stands for one segment; the last segment is not
@@ -119,6 +127,9 @@ mod tests {
             ("/api/v1/solve", "/solve"),
             ("/v1/Jobs/0123/results/", "/jobs/0123/results"),
             ("/jobs/0123/", "/jobs/0123"),
+            ("/api/jobs/0aB3/results", "/jobs/0aB3/results"),
+            ("/Jobs/0aB3/results", "/jobs/0ab3/results"),
+            (&format!("{}/solve", "/a".repeat(90)), "/solve"),
             ("/health", "/healthz"),
             ("/readyz/", "/readyz"),
             ("/metric", "/metrics"),

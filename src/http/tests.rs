@@ -105,6 +105,21 @@ async fn an_unknown_path_is_a_problem_document() {
 }
 
 #[tokio::test]
+async fn the_paths_in_a_problem_begin_with_the_base_path() {
+    let site = Site { base_path: "/taquin".to_owned(), ..Site::default() };
+    let service = service();
+    let main = HttpServices::new(&service, None, SETTINGS, site, &Guards::default(), Registry::default()).main;
+    for (path, prefix) in [("/taquin/Solve", "/taquin"), ("/Solve", "")] {
+        let problem = answer_of(main.clone(), request(&format!("GET {path}"), &[])).await.json();
+        assert_eq!(problem["suggestion"], format!("{prefix}/solve"), "{path}");
+        let detail = problem["detail"].as_str().unwrap();
+        for expected in ["did you mean `{}/solve`?", "`GET {}/` shows", "`{}/openapi.yaml` describes"] {
+            assert!(detail.contains(&expected.replace("{}", prefix)), "{path}: {detail}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_problem_is_text_if_accept_asks_for_text() {
     let answer = send("GET /nowhere", &[("accept", "text/plain"), ("x-request-id", "abc")]).await;
     assert_eq!(answer.header("content-type"), "text/plain; charset=utf-8");

@@ -13,6 +13,7 @@ use tower::{Layer, service_fn};
 
 use super::InfallibleService;
 use super::access_log::{AccessLine, name_of};
+use super::base_path::RemovedPrefix;
 use crate::http::media_type::MediaType;
 use crate::http::negotiation::negotiate;
 use crate::http::problem::{Problem, ProblemKind};
@@ -32,11 +33,13 @@ pub(crate) fn problem_documents<S: InfallibleService<Body>>(
         service_fn(move |request: Request| {
             let (listener, line) = (Arc::clone(&listener), request.extensions().get::<AccessLine>().cloned());
             let (uri, accepts) = (request.uri().clone(), accepts(request.headers()));
+            let removed = request.extensions().get::<RemovedPrefix>().cloned();
             // An async block would occupy memory for the inner future twice.
             inner.call(request).map_ok(move |mut response| {
                 let (routes, service) = &*listener;
+                let prefix = removed.as_ref().map_or("", |RemovedPrefix(path)| path);
                 if let Some(line) = line
-                    && let Some(problem) = problem_of(&mut response, line.method(), &uri, routes)
+                    && let Some(problem) = problem_of(&mut response, line.method(), (prefix, &uri), routes)
                 {
                     let media_type = negotiate(&accepts, &[MediaType::Json, MediaType::Text]);
                     let media_type = media_type.unwrap_or(MediaType::Json);
@@ -53,8 +56,14 @@ fn accepts(headers: &HeaderMap) -> HeaderMap {
     headers.get_all(header::ACCEPT).iter().map(|value| (header::ACCEPT, value.clone())).collect()
 }
 
-/// Removes the problem from the extensions of a failed response, or creates one from its error status alone.
-fn problem_of(response: &mut Response, method: &Method, uri: &Uri, routes: &Routes) -> Option<Problem> {
+/// Removes the problem from the extensions of a failed response, or creates one from its error status alone. `prefix` is
+/// the base path that was removed from `uri`.
+fn problem_of(
+    response: &mut Response,
+    method: &Method,
+    (prefix, uri): (&str, &Uri),
+    routes: &Routes,
+) -> Option<Problem> {
     let status = response.status();
     if !status.is_client_error() && !status.is_server_error() {
         return None;
@@ -62,7 +71,7 @@ fn problem_of(response: &mut Response, method: &Method, uri: &Uri, routes: &Rout
     Some(response.extensions_mut().remove::<Problem>().unwrap_or_else(|| {
         let kind = ProblemKind::from_status(status);
         let detail = match kind {
-            ProblemKind::NotFound => return not_found(uri, routes),
+            ProblemKind::NotFound => return not_found(prefix, uri, routes),
             ProblemKind::MethodNotAllowed => {
                 format!("This path does not support {}.{}", name_of(method), supported_methods(response.headers()))
             }
@@ -72,13 +81,13 @@ fn problem_of(response: &mut Response, method: &Method, uri: &Uri, routes: &Rout
     }))
 }
 
-/// Returns the problem of an unknown path, with the path for which it may stand.
-fn not_found(uri: &Uri, routes: &Routes) -> Problem {
+/// Returns the problem of an unknown path, with the path for which it may stand. All paths begin with `prefix`.
+fn not_found(prefix: &str, uri: &Uri, routes: &Routes) -> Problem {
     let problem = |hint: &str| {
-        let detail = format!("No resource has this path{hint} {}", where_to_look(routes));
+        let detail = format!("No resource has this path{hint} {}", where_to_look(prefix, routes));
         Problem::new(ProblemKind::NotFound, detail)
     };
-    match routes.similar(uri.path()) {
+    match routes.similar(uri.path()).map(|path| format!("{prefix}{path}")) {
         Some(path) => problem(&format!(": did you mean `{path}`?")).with_member("suggestion", path),
         None => problem("."),
     }
@@ -93,11 +102,11 @@ fn supported_methods(headers: &HeaderMap) -> String {
 }
 
 /// Tells a client which paths a listener has. The admin listener has no usage page.
-fn where_to_look(routes: &Routes) -> String {
+fn where_to_look(prefix: &str, routes: &Routes) -> String {
     if routes.find("/").is_some() {
-        return "`GET /` shows examples; `/openapi.yaml` describes every path.".to_owned();
+        return format!("`GET {prefix}/` shows examples; `{prefix}/openapi.yaml` describes every path.");
     }
-    let paths: Vec<&str> = routes.iter().map(|route| route.path).collect();
+    let paths: Vec<String> = routes.iter().map(|route| format!("{prefix}{}", route.path)).collect();
     format!("This listener serves {}.", paths.join(", "))
 }
 
