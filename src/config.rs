@@ -65,11 +65,12 @@ pub struct Flags {
     #[arg(long)]
     pub check_config: bool,
 
-    /// Address and port to listen on: `127.0.0.1:8080`, `localhost:8080`, or `:8080` for all addresses [default: 127.0.0.1:8080]
+    /// Address and port to listen on: `127.0.0.1:8080`, `localhost:8080`, or `:8080` for all addresses
+    /// [default: 127.0.0.1:8080]
     ///
     /// A name is looked up once, at the start; of its addresses the service listens on the first IPv4 address, or else
-    /// on the first. Without an address, the service listens on the port in the variable PORT, on all addresses; cloud
-    /// platforms set PORT.
+    /// on the first. Without an address, or if it is empty, the service listens on the port in the variable PORT, on all
+    /// addresses; cloud platforms set PORT. An empty PORT counts as absent.
     #[arg(long, env = "TAQUIN_LISTEN", value_name = "[HOST]:PORT", global = true)]
     listen: Option<String>,
 
@@ -198,10 +199,12 @@ impl Flags {
     }
 
     /// The address to listen on: `--listen`, or all addresses with the port in `PORT`, or else port 8080 of loopback.
-    /// Other commands than the service and its health check do not read `PORT`.
+    /// Empty values count as absent. Other commands than the service and its health check do not read `PORT`.
     fn listen(&self, parser: &mut SettingsParser) -> SocketAddr {
         let listens = matches!(self.command, None | Some(Command::Healthcheck));
-        match (&self.listen, &self.port) {
+        let address = self.listen.as_deref().filter(|text| !text.is_empty());
+        let port = self.port.as_deref().filter(|port| !port.is_empty());
+        match (address, port) {
             (Some(text), _) => parser.address("listen", text),
             (None, Some(port)) if listens => parser.port("listen", &port.to_string_lossy()),
             (None, _) => SocketAddr::from(([127, 0, 0, 1], 8080)),

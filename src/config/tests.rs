@@ -209,7 +209,8 @@ fn the_variable_port_counts_where_no_other_address_is_set() {
     for arguments in [&[][..], &["healthcheck"]] {
         let addr = listen(arguments, "9000").unwrap();
         assert!(addr.ip().is_unspecified() && addr.port() == 9000, "{arguments:?}: {addr}");
-        for port in ["", "tcp://10.0.0.1:80", "65536", "-1", "http", " 80", "+80"] {
+        assert_eq!(listen(arguments, "").unwrap().to_string(), "127.0.0.1:8080", "{arguments:?}");
+        for port in ["tcp://10.0.0.1:80", "65536", "-1", "http", " 80", "+80"] {
             let error = listen(arguments, port).unwrap_err();
             let start = "--listen (TAQUIN_LISTEN): the variable PORT has the value ";
             assert!(error.starts_with(start) && error.contains(&format!("{port:?}")), "{error}");
@@ -217,6 +218,8 @@ fn the_variable_port_counts_where_no_other_address_is_set() {
     }
     assert_eq!(listen(&["--listen=127.0.0.1:1"], "9000").unwrap().to_string(), "127.0.0.1:1");
     assert_eq!(listen(&["--listen=127.0.0.1:1"], "http").unwrap().to_string(), "127.0.0.1:1");
+    assert_eq!(listen(&["--listen="], "").unwrap().to_string(), "127.0.0.1:8080");
+    assert_eq!(listen(&["--listen="], "9000").unwrap().port(), 9000);
     assert_eq!(listen(&["batch", "--random", "3x3"], "http").unwrap().to_string(), "127.0.0.1:8080");
 }
 
