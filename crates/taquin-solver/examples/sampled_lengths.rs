@@ -21,7 +21,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let arguments = std::env::args().skip(1).map(|text| text.parse()).collect::<Result<Vec<u64>, _>>()?;
     let [rows, cols, blank, boards, seed] = arguments[..] else { return Err("ROWS COLS BLANK BOARDS SEED".into()) };
     let size = Size::try_from((rows as usize, cols as usize)).map_err(|_| "no such size")?;
-    let goal = goal(size, blank as u8)?;
+    let goal = goal(size, blank)?;
     let distribution = Distribution::stored(Metric::SingleTile, size, goal.blank()).ok_or("no counts are stored")?;
     let solver = Solver::with_tables(LazyTables::new(Tier::Standard));
     let (mut random, mut drawn) = (SplitMix(seed), vec![0_u32; distribution.counts().len()]);
@@ -38,10 +38,13 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// The goal whose tiles are in order, with the blank in a cell.
-fn goal(size: Size, blank: u8) -> Result<Board, Box<dyn Error>> {
+fn goal(size: Size, blank: u64) -> Result<Board, Box<dyn Error>> {
+    let cells = size.cells();
+    let no_such_cell = || format!("BLANK {blank} is not a cell: {size} has the cells 0 to {}", cells - 1);
+    let blank = u8::try_from(blank).ok().filter(|blank| usize::from(*blank) < cells).ok_or_else(no_such_cell)?;
     let number = |cell: u8| Some(i64::from(if cell == blank { 0 } else { cell + u8::from(cell < blank) }));
-    let numbers: Vec<_> = (0..size.cells() as u8).map(number).collect();
-    Board::try_from_tiles(size, &numbers).map_err(|_| "no such cell".into())
+    let numbers: Vec<_> = (0..cells as u8).map(number).collect();
+    Ok(Board::try_from_tiles(size, &numbers).expect("each number stands in one cell"))
 }
 
 fn report(distribution: &Distribution<'_>, drawn: &[u32], boards: f64) {
