@@ -69,6 +69,81 @@ export async function the_game_of_the_guide_ignores_a_tile_that_cannot_slide(bro
   host.close();
 }
 
+export async function the_game_of_the_guide_keeps_the_path_of_the_service(browser) {
+  const host = await beside(browser.base, '/game.html', await readFile(PAGE));
+  for (const end of ['', '/']) {
+    const service = `${host.base}/taquin${end}`;
+    const page = await browser.blank(`/game.html?service=${service}`, { base: host.base });
+    await says(page, /^Par is/);
+    const [request] = await Promise.all([page.waitForRequest(/hint$/), page.click('#hint')]);
+    assert.equal(request.url(), `${host.base}/taquin/hint`);
+    await says(page, /^Slide/);
+  }
+  host.close();
+}
+
+/** Holds back the requests for `path` until the returned function is called. */
+async function held(page, path) {
+  let release;
+  const released = new Promise((resolve) => { release = resolve; });
+  await page.route(`**${path}`, async (route) => { await released; await route.continue(); });
+  return release;
+}
+
+export async function the_game_of_the_guide_takes_no_input_before_its_board(browser) {
+  const { host, page } = await opened(browser, `day=${DAY}`);
+  const release = await held(page, '/random');
+  await page.reload();
+  for (const id of ['#hint', '#restart']) assert(await page.isDisabled(id), id);
+  release();
+  await says(page, /^Par is/);
+  await hinted(page);
+  assert(await page.isEnabled('#restart'));
+  host.close();
+}
+
+export async function the_game_of_the_guide_tells_of_a_response_that_is_no_document(browser) {
+  const { host, page } = await opened(browser, `day=${DAY}`);
+  await page.route('**/hint', (route) => route.fulfill({ status: 404, contentType: 'text/html', body: '<p>Not here' }));
+  await page.click('#hint');
+  await says(page, /^The service does not respond\.$/);
+  host.close();
+}
+
+/** The tile to the left or the right of the blank, which can slide. */
+async function neighbour(page) {
+  const cells = await page.locator('#board > *').allTextContents();
+  const blank = cells.indexOf('');
+  return cells[blank % 3 === 0 ? blank + 1 : blank - 1];
+}
+
+export async function the_game_of_the_guide_drops_a_hint_for_an_earlier_board(browser) {
+  const { host, page } = await opened(browser, `day=${DAY}`);
+  const release = await held(page, '/hint');
+  await page.click('#hint');
+  await slide(page, await neighbour(page));
+  await says(page, /^1 moves/);
+  const late = page.waitForResponse(/hint$/);
+  release();
+  await (await late).finished();
+  await page.waitForTimeout(100);
+  await says(page, /^1 moves/);
+  assert.equal(await page.locator('#board .hinted').count(), 0);
+  host.close();
+}
+
+export async function the_game_of_the_guide_keeps_the_keyboard_focus(browser) {
+  const { host, page } = await opened(browser, `day=${DAY}`);
+  const tile = await neighbour(page);
+  await page.locator('#board button', { hasText: tile }).focus();
+  for (const moves of [1, 2]) {
+    await page.keyboard.press('Enter');
+    await says(page, new RegExp(`^${moves} moves`));
+    assert.equal(await page.evaluate(() => document.activeElement.textContent), tile);
+  }
+  host.close();
+}
+
 export async function the_game_of_the_guide_is_another_one_each_day(browser) {
   const boards = [];
   for (const day of ['2026-11-29', '2026-11-30', '2026-11-29']) {
