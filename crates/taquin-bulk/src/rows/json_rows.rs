@@ -77,12 +77,13 @@ pub(super) fn entries(array: &[u8]) -> Vec<&[u8]> {
     entries
 }
 
-/// Returns true if an array is a list of rows: if an entry can only be a row, or is a board though the array is none.
+/// Returns true if an array is a list of rows: if an entry can only be a row, or if every entry is a board though the
+/// array is none. The rows of a faulty board can be boards, but seldom all.
 pub(super) fn is_list(array: &[u8], reader: &RowReader) -> bool {
     let entries = entries(array);
     let is_nested = |entry: &[u8]| entry.starts_with(b"{") || entry.starts_with(b"[") && entry[1..].contains(&b'[');
-    entries.iter().any(|entry| is_nested(entry))
-        || !reader.is_row(&one_line(array)) && entries.iter().any(|entry| reader.is_row(&one_line(entry)))
+    let are_rows = || !entries.is_empty() && entries.iter().all(|entry| reader.is_row(&one_line(entry)));
+    entries.iter().any(|entry| is_nested(entry)) || !reader.is_row(&one_line(array)) && are_rows()
 }
 
 /// A JSON text without line ends. Strings have none.
@@ -200,6 +201,8 @@ mod tests {
             ("[\n8,6,7,\n2,5,4,\n3,0,1\n]\n\n[\n[3,1],\n[2,0]]", 2),
             ("[\"867\",\n\"254\",\n\"301\"]", 1),
             ("{\n\"board\":\n[[3,1],[2,0]]}\n{\"board\":\n\"3120\"}", 2),
+            ("[[1,2,3,0],[4,5,6,6]]", 1),
+            ("[\"1230\",\n\"4566\"]", 1),
             ("[]", 1),
             ("", 0),
         ] {
