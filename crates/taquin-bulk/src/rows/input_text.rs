@@ -7,7 +7,7 @@ use super::comment::is_comment;
 use super::json_rows::{Extent, JsonRows, extent, is_list};
 use super::options::RowOptions;
 use super::reader::{MAX_LINE, RowFormat, RowReader};
-use super::records::{Block, Records};
+use super::records::{Block, Records, cells};
 use super::utf16::{NotUtf16, Utf16};
 use crate::row_error::{ErrorKind, RowError};
 
@@ -34,12 +34,22 @@ enum Encoding {
 /// Where rows begin and end.
 #[derive(Clone, Debug)]
 enum Layout {
-    /// Not known yet: the bytes from the start of the text.
-    Unknown(Vec<u8>),
+    /// Not known yet.
+    Unknown(Begin),
     /// A row is a line.
     Lines,
     Json(JsonRows),
     Records(Records),
+}
+
+/// The start of a text whose layout is not known yet.
+#[derive(Clone, Debug, Default)]
+struct Begin {
+    text: Vec<u8>,
+    /// Where the first line begins that is no comment and not blank, as far as the text is known.
+    start: usize,
+    /// Number of bytes after `start` at the last attempt to recognize the layout.
+    tried: usize,
 }
 
 /// A decision about the start of a text.
@@ -47,15 +57,15 @@ enum Decision {
     /// More bytes are needed.
     Wait,
     As(Layout),
-    /// The line with these bytes is the number of boards, and no row.
-    Skip(usize, usize),
+    /// The first bytes, as many as this, are the number of boards, and no row.
+    Skip(usize),
 }
 
 impl InputText {
     /// Creates a converter of an input, which has rows with these options in this format.
     pub fn new(options: &RowOptions, format: &RowFormat) -> Self {
         let layout = match format {
-            RowFormat::Json => Layout::Unknown(Vec::new()),
+            RowFormat::Json => Layout::Unknown(Begin::default()),
             RowFormat::Csv(_) => Layout::Lines,
         };
         let reader = RowReader::new(options.clone(), RowFormat::Json);
@@ -102,7 +112,7 @@ impl InputText {
         }
         self.decide(true, &mut out);
         match &mut self.layout {
-            Layout::Unknown(text) => out.append(text),
+            Layout::Unknown(begin) => out.append(&mut begin.text),
             Layout::Lines => {}
             Layout::Json(rows) => rows.finish(&self.reader, &mut out),
             Layout::Records(records) => records.finish(&self.reader, &mut out),
@@ -143,7 +153,7 @@ impl InputText {
     fn lay_out(&mut self, text: &[u8], out: &mut Vec<u8>) {
         match &mut self.layout {
             Layout::Unknown(begin) => {
-                begin.extend_from_slice(text);
+                begin.text.extend_from_slice(text);
                 self.decide(false, out);
             }
             Layout::Lines => out.extend_from_slice(text),
@@ -156,16 +166,47 @@ impl InputText {
     fn decide(&mut self, is_end: bool, out: &mut Vec<u8>) {
         loop {
             let Layout::Unknown(begin) = &mut self.layout else { return };
-            match decision(begin, is_end, &self.reader) {
+            match begin.decision(is_end, &self.reader) {
                 Decision::Wait => return,
-                Decision::Skip(start, end) => begin[start..end].fill(b' '),
+                Decision::Skip(count) => begin.skip(count),
                 Decision::As(layout) => {
-                    let begin = std::mem::take(begin);
+                    let begin = std::mem::take(&mut begin.text);
                     self.layout = layout;
                     return self.lay_out(&begin, out);
                 }
             }
         }
+    }
+}
+
+impl Begin {
+    /// Recognizes the layout. `is_end` is true if no more text follows. The decision does not depend on the pieces in which
+    /// the text arrives. Waits until the text has doubled since the last attempt, so that small pieces take no more time
+    /// than large pieces.
+    fn decision(&mut self, is_end: bool, reader: &RowReader) -> Decision {
+        let is_end = is_end || self.text.len() >= MAX_BEGIN;
+        if !is_end && self.text.len() - self.start < 2 * self.tried {
+            return Decision::Wait;
+        }
+        let text = &self.text[..self.text.len().min(MAX_BEGIN)];
+        if self.start == 0 {
+            self.start = text.len() - without_mark(text).len();
+        }
+        for line in text[self.start..].split_inclusive(|byte| *byte == b'\n') {
+            if !line.ends_with(b"\n") || !RowReader::is_blank(line) && !is_comment(line) {
+                break;
+            }
+            self.start += line.len();
+        }
+        let text = &text[self.start..];
+        self.tried = text.len();
+        decision(text, is_end, reader)
+    }
+
+    /// Makes the first bytes of the first row blank.
+    fn skip(&mut self, count: usize) {
+        self.text[self.start..][..count].fill(b' ');
+        self.tried = 0;
     }
 }
 
@@ -179,33 +220,18 @@ fn not_utf16(NotUtf16 { byte }: NotUtf16) -> RowError {
 /// Number of bytes after which a text without a certain layout has rows as lines.
 const MAX_BEGIN: usize = 2 * MAX_LINE;
 
-/// Recognizes the layout by the start of a text. `is_end` is true if no more text follows. The decision does not depend on
-/// the pieces in which the text arrives.
+/// Recognizes the layout of a text by its start, which is no comment and no blank line.
 fn decision(text: &[u8], is_end: bool, reader: &RowReader) -> Decision {
-    let (text, is_end) = text.get(..MAX_BEGIN).map_or((text, is_end), |begin| (begin, true));
-    let mut start = text.len() - without_mark(text).len();
-    for line in text[start..].split_inclusive(|byte| *byte == b'\n') {
-        let is_skipped = RowReader::is_blank(line) || is_comment(line);
-        if !is_skipped || !line.ends_with(b"\n") {
-            break;
-        }
-        start += line.len();
-    }
-    let rest = &text[start..];
-    if let Some(decision) = of_json(rest.trim_ascii_start(), is_end, reader) {
+    if let Some(decision) = of_json(text.trim_ascii_start(), is_end, reader) {
         return decision;
     }
     let wait = if is_end { Decision::As(Layout::Lines) } else { Decision::Wait };
-    let line_end = rest.iter().position(|byte| *byte == b'\n').map(|end| end + 1);
-    let Some(end) = line_end.or(is_end.then_some(rest.len())) else { return wait };
-    if reader.is_row(&rest[..end]) {
+    let line_end = text.iter().position(|byte| *byte == b'\n').map(|end| end + 1);
+    let Some(end) = line_end.or(is_end.then_some(text.len())) else { return wait };
+    if reader.is_row(&text[..end]) {
         return Decision::As(Layout::Lines);
     }
-    match of_block(rest, end, reader, is_end) {
-        Some(Decision::Skip(from, to)) => Decision::Skip(start + from, start + to),
-        Some(decision) => decision,
-        None => wait,
-    }
+    of_block(text, end, reader, is_end).unwrap_or(wait)
 }
 
 /// Recognizes a text that begins with JSON. Returns `None` if the text is in another notation.
@@ -239,34 +265,34 @@ fn of_json(text: &[u8], is_end: bool, reader: &RowReader) -> Option<Decision> {
 fn of_block(text: &[u8], first_end: usize, reader: &RowReader, is_end: bool) -> Option<Decision> {
     let records = || Some(Decision::As(Layout::Records(Records::default())));
     let (first, after) = text.split_at(first_end);
-    let (mut end, mut is_complete) = (0, is_end);
+    let (mut block, mut is_complete) = (Block::default(), is_end);
     for line in text.split_inclusive(|byte| *byte == b'\n').take_while(|line| is_end || line.ends_with(b"\n")) {
         if RowReader::is_blank(line) {
             is_complete = true;
             break;
         }
-        end += line.len();
-        if Block(&text[..end]).is_sized(reader.sides()) {
+        if block.push(line) && block.is_sized(reader.sides()) {
             return records();
         }
     }
     let mut lines = after.split_inclusive(|byte| *byte == b'\n').filter(|line| is_end || line.ends_with(b"\n"));
     let second = lines.find(|line| !RowReader::is_blank(line) && !is_comment(line));
-    let is_row = second.is_some_and(|line| reader.is_row(line));
+    let row = second.filter(|line| reader.is_row(line));
     // Rows of a board have equal numbers of cells.
-    let is_other = |line| is_text(first) && words(line) != words(first) && !is_size(first, words(line));
+    let count = |line| cells(line).count();
+    let is_other = |line| is_text(first) && count(line) != count(first) && !is_size(first, count(line));
     let is_other = second.is_some_and(is_other) || is_prose(first);
-    let is_number = first.trim_ascii().iter().all(u8::is_ascii_digit);
-    let skip = || Some(Decision::Skip(0, first.trim_ascii_end().len()));
-    match (is_row && is_other, is_complete) {
+    let is_number = is_number(first, row);
+    let skip = || Some(Decision::Skip(first.trim_ascii_end().len()));
+    match (row.is_some() && is_other, is_complete) {
         // The number of boards, before boards that are a line each.
         (true, _) if is_number => skip(),
         (true, _) => Some(Decision::As(Layout::Lines)),
         (false, false) => None,
-        (false, true) if Block(&text[..end]).is_board(reader.sides()) => records(),
-        (false, true) if is_number && is_row => skip(),
+        (false, true) if block.is_board(reader.sides()) => records(),
+        (false, true) if is_number && row.is_some() => skip(),
         // The number of boards, before a blank line.
-        (false, true) if is_number && end == first_end => match second {
+        (false, true) if is_number && block.len() == first_end => match second {
             Some(_) => skip(),
             None if is_end => Some(Decision::As(Layout::Lines)),
             None => None,
@@ -285,15 +311,17 @@ fn is_prose(line: &[u8]) -> bool {
     line.iter().any(u8::is_ascii_alphabetic) && !line.iter().any(|byte| b"[]{}()=".contains(byte))
 }
 
-/// Number of words of a line.
-fn words(line: &[u8]) -> usize {
-    line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).count()
+/// True if a line can be the number of boards, and no faulty row in the notation of the next row.
+fn is_number(line: &[u8], row: Option<&[u8]>) -> bool {
+    const MAX_DIGITS: usize = 7;
+    let digits = line.trim_ascii();
+    let is_count = digits.len() <= MAX_DIGITS && digits.iter().all(u8::is_ascii_digit);
+    is_count && row.is_none_or(|row| row.trim_ascii().len() != digits.len())
 }
 
 /// True if a line ends with a number of columns.
 fn is_size(line: &[u8], cols: usize) -> bool {
-    let last = line.trim_ascii_end().rsplit(u8::is_ascii_whitespace).next();
-    last.and_then(|side| std::str::from_utf8(side).ok()?.parse().ok()) == Some(cols)
+    cells(line).last().and_then(|side| side.parse().ok()) == Some(cols)
 }
 
 #[cfg(test)]
@@ -327,6 +355,15 @@ mod tests {
             "hello\n3120\n3 1/2 0\n".to_owned(),
             "1 14 13 15 7 11 12 9 5 6 0 2 1 4 8 10 3\n5\n".to_owned(),
             "867254301\n\n123456708".to_owned(),
+            "867254300\n867254301\n".to_owned(),
+            "3122\n3120\n".to_owned(),
+            "12345678\n\n3120\n".to_owned(),
+            "[[1,2,3,0],[4,5,6,6]]\n".to_owned(),
+            "[\"1230\",\"4566\"]\n".to_owned(),
+            // These texts take hours if each line is classified for each other line.
+            format!("3\n{}", "#\n".repeat(16_000)),
+            format!("{}3120\n", "#\n".repeat(16_000)),
+            format!("{}4\n\n3120\n3\n", "#\n".repeat(20_000)),
             "5".to_owned(),
             "[[8,6,7],[2,5,4],[3,0,1]".to_owned(),
             "[[8,6,7],[2,5,4],[3,0,7]]\n\n".to_owned(),
@@ -353,6 +390,8 @@ mod tests {
             ("3 1\n2 0\n\n3 1\n2 0", &format!("{json}\n\n\n{json}\n")),
             ("2\n3 1\n2 0\n", "\"2\\n3 1\\n2 0\"\n\n\n"),
             ("2\n3 1 2 0\n1 2 3 0\n", " \n3 1 2 0\n1 2 3 0\n"),
+            ("2\n3120\n1230\n", " \n3120\n1230\n"),
+            ("2 4\n3,1,2,0\n4,5,6,7\n", "\"2 4\\n3,1,2,0\\n4,5,6,7\"\n\n\n"),
             ("2\n\n3 1\n2 0\n", &format!(" \n\n{json}\n\n")),
             ("[[3 1]\n [2 0]]\n", "\"[[3 1]\\n [2 0]]\"\n\n"),
         ] {
@@ -360,6 +399,36 @@ mod tests {
                 assert_eq!(convert(text.as_bytes(), piece).unwrap(), expected, "{text}");
             }
         }
+    }
+
+    #[test]
+    fn many_comments_and_numbers_take_little_time() {
+        let comments = "#\n".repeat(100_000);
+        let text = format!("3\n1 2 3\n4 5 6\n7 8 0\n3\n{comments}");
+        let expected = format!("\"3\\n1 2 3\\n4 5 6\\n7 8 0\"\n\n\n\n3\n{comments}");
+        let counts = format!("{}{}", "#\n".repeat(6_000), "3\n\n".repeat(6_000));
+        for piece in [1, 1000, 1_000_000] {
+            assert!(convert(text.as_bytes(), piece).unwrap() == expected, "pieces of {piece} bytes");
+            assert_eq!(convert(counts.as_bytes(), piece).unwrap().len(), counts.len());
+        }
+    }
+
+    #[test]
+    fn lines_that_are_not_utf8_are_in_no_board() {
+        for text in [&b"3 1\n2 0\n4\xa05\n"[..], b"2\n3 1\n2 0 \xa0\n", b"3 1\n2 \xa0\n\n1 2\n3 0\n"] {
+            for piece in [1, 7, 100] {
+                let mut input = InputText::new(&RowOptions::default(), &RowFormat::Json);
+                let mut out = Vec::new();
+                text.chunks(piece).for_each(|piece| out.extend_from_slice(&input.push(piece).unwrap()));
+                out.extend(input.finish().unwrap());
+                assert_eq!(out, text);
+            }
+        }
+        let reader = RowReader::new(RowOptions::default(), RowFormat::Json);
+        let (mut records, mut out) = (Records::default(), Vec::new());
+        records.push(b"3 1\n2 \xa0\n\n3 1\n2 0\n", &reader, &mut out);
+        records.finish(&reader, &mut out);
+        assert_eq!(out, b"3 1\n2 \xa0\n\n\"3 1\\n2 0\"\n\n");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Boards over several lines of a text, as rows.
 
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 
 use taquin_solver::{Sides, Size, read_board};
 
@@ -8,50 +8,81 @@ use super::comment::is_comment;
 use super::reader::{MAX_LINE, RowReader};
 
 /// Lines of a text that belong together.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Block<'t>(pub(super) &'t [u8]);
+#[derive(Clone, Debug, Default)]
+pub(super) struct Block {
+    bytes: Vec<u8>,
+    /// Where the lines are that are not blank and no comments, without line ends.
+    lines: Vec<Range<usize>>,
+}
 
-impl<'t> Block<'t> {
-    /// The lines that are no comments, without line ends.
-    fn lines(self) -> impl Iterator<Item = &'t str> {
-        let lines = self.0.split(|byte| *byte == b'\n').filter(|line| !is_comment(line));
-        let lines = lines.filter_map(|line| std::str::from_utf8(line).ok()).map(|line| line.trim_end_matches('\r'));
-        lines.filter(|line| !line.trim().is_empty())
+impl Block {
+    /// Appends a line with its line end. Returns false if the line is blank or a comment.
+    pub(super) fn push(&mut self, line: &[u8]) -> bool {
+        let begin = self.bytes.len();
+        self.bytes.extend_from_slice(line);
+        let line = line.strip_suffix(b"\n").unwrap_or(line);
+        let end = line.iter().rposition(|byte| *byte != b'\r').map_or(0, |last| last + 1);
+        let line = &line[..end];
+        let is_blank = std::str::from_utf8(line).is_ok_and(|line| line.trim().is_empty());
+        let is_skipped = is_blank || is_comment(line);
+        if !is_skipped {
+            self.lines.push(begin..begin + end);
+        }
+        !is_skipped
     }
 
-    fn text(self) -> String {
-        self.lines().collect::<Vec<_>>().join("\n")
+    /// Number of bytes.
+    pub(super) fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// The lines that are not blank and no comments, without line ends.
+    fn lines(&self) -> impl Iterator<Item = &[u8]> {
+        self.lines.iter().map(|line| &self.bytes[line.clone()])
+    }
+
+    /// The lines as text. `None` if a line is not UTF-8.
+    fn text(&self) -> Option<String> {
+        let lines: Result<Vec<&str>, _> = self.lines().map(std::str::from_utf8).collect();
+        lines.ok().map(|lines| lines.join("\n"))
     }
 
     /// True if several lines are one board, or two boards.
-    pub(super) fn is_board(self, sides: Sides) -> bool {
-        self.lines().nth(1).is_some() && read_board(&self.text(), sides) != Err(Vec::new())
+    pub(super) fn is_board(&self, sides: Sides) -> bool {
+        let is_board = |text: String| read_board(&text, sides) != Err(Vec::new());
+        self.lines.len() > 1 && self.text().is_some_and(is_board)
     }
 
-    /// True if the block begins with a line with a size, followed by as many rows of as many cells, and the rows are a
-    /// board. The block then ends, also without a blank line.
-    pub(super) fn is_sized(self, sides: Sides) -> bool {
+    /// True if the block is a line with a size, followed by as many rows of as many cells, and the rows are a board. The
+    /// block then ends, also without a blank line.
+    pub(super) fn is_sized(&self, sides: Sides) -> bool {
         const SIDES: RangeInclusive<usize> = Size::MIN_SIDE..=Size::MAX_SIDE;
-        let count = |line: &str| line.split(|c: char| c.is_whitespace() || c == ',').filter(|c| !c.is_empty()).count();
+        if self.lines.len() > 1 + Size::MAX_SIDE {
+            return false;
+        }
         let mut lines = self.lines();
         let Some(head) = lines.next() else { return false };
-        let head: Option<Vec<usize>> = head.split_whitespace().map(|side| side.parse().ok()).collect();
+        let head: Option<Vec<usize>> = cells(head).map(|side| side.parse().ok()).collect();
         let (rows, cols) = match head.as_deref() {
             Some([side]) => (*side, *side),
             Some([rows, cols]) => (*rows, *cols),
             _ => return false,
         };
-        let mut are_rows = || {
-            let rest: Vec<&str> = lines.by_ref().take(rows + 1).collect();
-            rest.len() == rows && rest.iter().all(|line| count(line) == cols)
-        };
+        let mut are_rows = || self.lines.len() == 1 + rows && lines.all(|line| cells(line).count() == cols);
         SIDES.contains(&rows) && SIDES.contains(&cols) && are_rows() && self.is_board(sides)
     }
 
-    /// True if a line is a row by itself.
-    pub(super) fn has_row(self, reader: &RowReader) -> bool {
-        self.lines().any(|line| reader.is_row(line.as_bytes()))
+    /// True if the block becomes a row: if it is a board, or has several lines and none is a row by itself.
+    fn is_row(&self, reader: &RowReader) -> bool {
+        let has_row = || self.lines().any(|line| reader.is_row(line));
+        self.is_board(reader.sides()) || self.lines.len() > 1 && !has_row()
     }
+}
+
+/// The cells of a line, between whitespace and commas. A line that is not UTF-8 has none.
+pub(super) fn cells(line: &[u8]) -> impl Iterator<Item = &str> {
+    let line = std::str::from_utf8(line).unwrap_or_default();
+    line.split(|c: char| c.is_whitespace() || c == ',').filter(|cell| !cell.is_empty())
 }
 
 /// Joins the lines of each board of a text. Blank lines separate boards. A board becomes a line of JSON at the number
@@ -59,7 +90,7 @@ impl<'t> Block<'t> {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Records {
     /// Complete lines of the current block.
-    block: Vec<u8>,
+    block: Block,
     /// Start of a line that is incomplete.
     line: Vec<u8>,
     /// True within a line that is too long for a board.
@@ -97,23 +128,19 @@ impl Records {
             self.write(reader, out);
             return out.extend(line);
         }
-        let is_blank = RowReader::is_blank(&line);
-        self.block.extend(line);
-        if is_blank || self.block.len() > MAX_LINE || Block(&self.block).is_sized(reader.sides()) {
+        // A comment changes no size, so a sized board ends at another line.
+        let is_sized = self.block.push(&line) && self.block.is_sized(reader.sides());
+        if is_sized || RowReader::is_blank(&line) || self.block.len() > MAX_LINE {
             self.write(reader, out);
         }
     }
 
     /// Writes the current block: as a row if it is a board, or if it has no rows. Its lines are counted.
     fn write(&mut self, reader: &RowReader, out: &mut Vec<u8>) {
-        let text = std::mem::take(&mut self.block);
-        let block = Block(&text);
-        let is_row = block.is_board(reader.sides()) || block.lines().nth(1).is_some() && !block.has_row(reader);
-        if !is_row {
-            return out.extend(text);
-        }
-        let line_ends = text.iter().filter(|byte| **byte == b'\n').count();
-        let _ = serde_json::to_writer(&mut *out, &block.text());
+        let block = std::mem::take(&mut self.block);
+        let Some(text) = block.text().filter(|_| block.is_row(reader)) else { return out.extend(block.bytes) };
+        let line_ends = block.bytes.iter().filter(|byte| **byte == b'\n').count();
+        let _ = serde_json::to_writer(&mut *out, &text);
         out.extend(std::iter::repeat_n(b'\n', line_ends.max(1)));
     }
 }
