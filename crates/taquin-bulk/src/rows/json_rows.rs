@@ -1,5 +1,6 @@
 //! Splits JSON documents over several lines into rows, one a line.
 
+use super::comment::is_comment;
 use super::reader::{MAX_LINE, RowReader};
 
 /// The brackets of a JSON text, byte by byte.
@@ -24,10 +25,45 @@ impl Nesting {
     }
 }
 
+/// An array or object, read byte by byte.
+#[derive(Clone, Copy, Debug, Default)]
+struct Scan {
+    nesting: Nesting,
+    /// True after a value, before a comma or a colon.
+    has_value: bool,
+    /// The byte before.
+    last: u8,
+    /// True if the text is no array and no object: a comma is missing, for example.
+    is_broken: bool,
+}
+
+impl Scan {
+    fn step(&mut self, byte: u8) {
+        let in_string = self.nesting.in_string;
+        let last = std::mem::replace(&mut self.last, byte);
+        self.nesting.step(byte);
+        let is_space = byte.is_ascii_whitespace();
+        match byte {
+            _ if in_string => self.has_value = !self.nesting.in_string,
+            b',' | b':' => self.has_value = false,
+            b'[' | b'{' | b'"' if self.has_value => self.is_broken = true,
+            b'[' | b'{' => {}
+            b']' | b'}' => self.has_value = true,
+            // The text of a number or a word goes on.
+            _ if !is_space && self.has_value && (last.is_ascii_whitespace() || b"]}\"".contains(&last)) => {
+                self.is_broken = true;
+            }
+            b'\'' | b'(' | b')' | b';' | b'/' | b'#' => self.is_broken = true,
+            _ if !is_space && byte != b'"' => self.has_value = true,
+            _ => {}
+        }
+    }
+}
+
 /// What is known of the JSON value at the start of a text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Extent {
-    /// The text is no array and no object: a comma is missing, for example.
+    /// The text is no array and no object.
     NotJson,
     /// The value goes on after the text.
     Open,
@@ -37,23 +73,12 @@ pub(super) enum Extent {
 
 /// Finds the end of the array or object at the start of a text.
 pub(super) fn extent(text: &[u8]) -> Extent {
-    let (mut nesting, mut has_value) = (Nesting::default(), false);
+    let mut scan = Scan::default();
     for (at, byte) in text.iter().enumerate() {
-        let before = nesting;
-        nesting.step(*byte);
-        let is_space = byte.is_ascii_whitespace();
+        scan.step(*byte);
         match byte {
-            _ if before.in_string => has_value = !nesting.in_string,
-            b',' | b':' => has_value = false,
-            b'[' | b'{' | b'"' if has_value => return Extent::NotJson,
-            b'[' | b'{' => {}
-            b']' | b'}' if nesting.depth == 0 => return Extent::Closed(at + 1),
-            b']' | b'}' => has_value = true,
-            // The text of a number or a word goes on.
-            _ if !is_space && has_value && text[at - 1].is_ascii_whitespace() => return Extent::NotJson,
-            _ if !is_space && has_value && b"]}\"".contains(&text[at - 1]) => return Extent::NotJson,
-            b'\'' | b'(' | b')' | b';' | b'/' | b'#' => return Extent::NotJson,
-            _ if !is_space && *byte != b'"' => has_value = true,
+            _ if scan.is_broken => return Extent::NotJson,
+            b']' | b'}' if scan.nesting.depth == 0 && !scan.nesting.in_string => return Extent::Closed(at + 1),
             _ => {}
         }
     }
@@ -80,10 +105,15 @@ pub(super) fn entries(array: &[u8]) -> Vec<&[u8]> {
 /// Returns true if an array is a list of rows: if an entry can only be a row, or if every entry is a board though the
 /// array is none. The rows of a faulty board can be boards, but seldom all.
 pub(super) fn is_list(array: &[u8], reader: &RowReader) -> bool {
-    let entries = entries(array);
-    let is_nested = |entry: &[u8]| entry.starts_with(b"{") || entry.starts_with(b"[") && entry[1..].contains(&b'[');
-    let are_rows = || !entries.is_empty() && entries.iter().all(|entry| reader.is_row(&one_line(entry)));
-    entries.iter().any(|entry| is_nested(entry)) || !reader.is_row(&one_line(array)) && are_rows()
+    let are_rows = |entries: &[&[u8]]| entries.iter().all(|entry| reader.is_row(&one_line(entry)));
+    let are_rows = |entries: &[&[u8]]| !entries.is_empty() && are_rows(entries);
+    has_nested_rows(array) || !reader.is_row(&one_line(array)) && are_rows(&entries(array))
+}
+
+/// Returns true if an entry of an array can only be a row: an object, or an array of arrays.
+pub(super) fn has_nested_rows(array: &[u8]) -> bool {
+    let is_nested = |entry: &&[u8]| entry.starts_with(b"{") || entry.starts_with(b"[") && entry[1..].contains(&b'[');
+    entries(array).iter().any(is_nested)
 }
 
 /// A JSON text without line ends. Strings have none.
@@ -91,12 +121,15 @@ fn one_line(json: &[u8]) -> Vec<u8> {
     json.iter().map(|byte| if matches!(byte, b'\n' | b'\r') { b' ' } else { *byte }).collect()
 }
 
-/// Splits a sequence of JSON values. A value is a row, or an array of rows, each of which becomes a line.
+/// Splits a sequence of JSON values. A value is a row, or an array of rows, each of which becomes a line. A line that
+/// begins with neither an array nor an object is a row, or a comment, which is dropped.
 #[derive(Clone, Debug, Default)]
 pub(super) struct JsonRows {
-    nesting: Nesting,
+    scan: Scan,
     /// Bytes of a value that may be one row.
     value: Vec<u8>,
+    /// True within a line that is too long for a row.
+    is_long: bool,
     /// True for the entries of an array that is a list of rows.
     is_list: bool,
     /// True if the current entry of a list has a byte.
@@ -107,21 +140,36 @@ impl JsonRows {
     /// Splits the next bytes, and appends complete rows to `out`.
     pub(super) fn push(&mut self, bytes: &[u8], reader: &RowReader, out: &mut Vec<u8>) {
         for byte in bytes {
-            if self.is_list {
-                self.step(*byte, out);
-                continue;
+            match () {
+                () if self.is_list => self.step(*byte, out),
+                () if self.is_long => {
+                    out.push(*byte);
+                    self.is_long = *byte != b'\n';
+                }
+                () if self.value.is_empty() && byte.is_ascii_whitespace() => {}
+                () => self.push_value(*byte, reader, out),
             }
-            let before = self.nesting;
-            self.nesting.step(*byte);
-            let (is_outside, is_line_end) = (before.depth == 0 && self.nesting.depth == 0, *byte == b'\n');
-            let is_ended = self.nesting.depth == 0 && (before.depth > 0 || is_line_end);
-            if !(is_outside && self.value.is_empty() && byte.is_ascii_whitespace()) {
-                self.value.push(*byte);
-            }
-            if is_ended {
-                self.end_value(reader, out);
-            } else if self.value.len() > MAX_LINE && self.value[0] == b'[' {
-                self.begin_list(out);
+        }
+    }
+
+    /// Appends a byte to the current value, and writes the value if it is complete or too long.
+    fn push_value(&mut self, byte: u8, reader: &RowReader, out: &mut Vec<u8>) {
+        self.value.push(byte);
+        let (first, is_line_end) = (self.value[0], byte == b'\n');
+        let is_json = matches!(first, b'[' | b'{');
+        if is_json {
+            self.scan.step(byte);
+        }
+        // An object in which a brace is missing does not take the later rows with it.
+        let is_broken = first == b'{' && self.scan.is_broken && is_line_end;
+        let is_ended = if is_json { self.scan.nesting.depth == 0 || is_broken } else { is_line_end };
+        match () {
+            () if is_ended => self.end_value(reader, out),
+            () if self.value.len() <= MAX_LINE => {}
+            () if first == b'[' => self.begin_list(out),
+            () => {
+                out.extend(one_line(&std::mem::take(&mut self.value)));
+                (self.scan, self.is_long) = (Scan::default(), true);
             }
         }
     }
@@ -138,7 +186,10 @@ impl JsonRows {
     /// Writes a complete value.
     fn end_value(&mut self, reader: &RowReader, out: &mut Vec<u8>) {
         let value = std::mem::take(&mut self.value);
-        self.nesting = Nesting::default();
+        self.scan = Scan::default();
+        if is_comment(&value) {
+            return;
+        }
         if value.starts_with(b"[") && is_list(&value, reader) {
             let lines = entries(&value).into_iter().flat_map(|entry| [one_line(entry), vec![b'\n']]);
             out.extend(lines.flatten());
@@ -151,24 +202,24 @@ impl JsonRows {
     /// Begins to write the entries of an array that is too long for one board.
     fn begin_list(&mut self, out: &mut Vec<u8>) {
         let value = std::mem::take(&mut self.value);
-        (self.nesting, self.is_list) = (Nesting::default(), true);
+        (self.scan, self.is_list) = (Scan::default(), true);
         value.iter().for_each(|byte| self.step(*byte, out));
     }
 
     /// Writes a byte of a list.
     fn step(&mut self, byte: u8, out: &mut Vec<u8>) {
-        let before = self.nesting;
-        self.nesting.step(byte);
+        let before = self.scan.nesting;
+        self.scan.nesting.step(byte);
         let is_outer = before.depth <= 1 && !before.in_string;
         if is_outer && (before.depth == 0 || byte.is_ascii_whitespace()) {
             return;
         }
-        if is_outer && (byte == b',' || self.nesting.depth == 0) {
+        if is_outer && (byte == b',' || self.scan.nesting.depth == 0) {
             if self.has_entry {
                 out.push(b'\n');
             }
             self.has_entry = false;
-            self.is_list = self.nesting.depth > 0;
+            self.is_list = self.scan.nesting.depth > 0;
             return;
         }
         out.push(if matches!(byte, b'\n' | b'\r') { b' ' } else { byte });
@@ -211,6 +262,37 @@ mod tests {
                 assert_eq!(rows.lines().count(), lines, "{text}: {rows}");
             }
         }
+    }
+
+    #[test]
+    fn comments_between_values_are_dropped() {
+        for (text, expected) in [
+            ("# c\n[\n\"3120\",\n\"1230\"\n]", "\"3120\"\n\"1230\"\n"),
+            ("# see [1\n[\n{\"board\":\"3120\"}\n]", "{\"board\":\"3120\"}\n"),
+            ("[\n[3,1],\n[2,0]] // \"a\n% {\n[\n[1,2],\n[3,0]]", "[ [3,1], [2,0]]\n[ [1,2], [3,0]]\n"),
+            ("{\n\"board\":\"3120\"}\n# 1 2 3\nhello {\n3120\n", "{ \"board\":\"3120\"}\n# 1 2 3\nhello {\n3120\n"),
+        ] {
+            for piece in [1, 2, 7, 100] {
+                assert_eq!(rows(text, piece), expected, "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_faulty_object_leaves_the_later_rows() {
+        let text = "{\"id\":\n1\n{\"board\":\"3120\"}\n{\"board\":\n\"1230\"}\n";
+        let expected = "{\"id\": 1 {\"board\":\"3120\"}\n{\"board\": \"1230\"}\n";
+        let id = "a".repeat(3 * MAX_LINE);
+        let long = format!("{{\"id\":\n\"{id}\n{{\"board\":\n\"1230\"}}\n");
+        let long_expected = format!("{{\"id\": \"{id}\n{{\"board\": \"1230\"}}\n");
+        for piece in [1, 7, 1000, 100_000] {
+            assert_eq!(rows(text, piece), expected);
+            assert!(rows(&long, piece) == long_expected, "pieces of {piece} bytes");
+        }
+        let reader = RowReader::new(RowOptions::default(), RowFormat::Json);
+        let (mut rows, mut out) = (JsonRows::default(), Vec::new());
+        rows.push(long[..2 * MAX_LINE].as_bytes(), &reader, &mut out);
+        assert_eq!((rows.value.len(), out.len()), (0, 2 * MAX_LINE), "no value is longer than a line");
     }
 
     #[test]
