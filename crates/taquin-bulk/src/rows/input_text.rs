@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::columns::without_mark;
 use super::comment::is_comment;
-use super::json_rows::{Extent, JsonRows, extent, is_list};
+use super::json_rows::{Extent, JsonRows, extent, has_nested_rows, is_list};
 use super::options::RowOptions;
 use super::reader::{MAX_LINE, RowFormat, RowReader};
 use super::records::{Block, Records, cells};
@@ -171,8 +171,9 @@ impl InputText {
                 Decision::Skip(count) => begin.skip(count),
                 Decision::As(layout) => {
                     let begin = std::mem::take(&mut begin.text);
+                    let text = if matches!(layout, Layout::Lines) { &begin } else { without_mark(&begin) };
                     self.layout = layout;
-                    return self.lay_out(&begin, out);
+                    return self.lay_out(text, out);
                 }
             }
         }
@@ -245,18 +246,28 @@ fn of_json(text: &[u8], is_end: bool, reader: &RowReader) -> Option<Decision> {
         // An array that is too long for one board.
         Extent::Open if *first == b'[' && text.len() > MAX_LINE => Some(json),
         Extent::Closed(end) if text[..end].contains(&b'\n') => Some(json),
-        Extent::Closed(end) if *first == b'[' => {
-            let (value, after) = text.split_at(end);
-            let is_last = RowReader::is_blank(after);
-            match () {
-                () if reader.is_row(value) || !is_last => Some(lines),
-                () if !is_end => Some(Decision::Wait),
-                () if is_list(value, reader) => Some(json),
-                () => Some(lines),
-            }
-        }
+        Extent::Closed(end) if *first == b'[' => Some(of_array(text.split_at(end), is_end, reader)),
         Extent::Closed(_) => Some(lines),
         Extent::Open | Extent::NotJson => None,
+    }
+}
+
+/// Recognizes the layout of a text that begins with an array on one line, and goes on with `after`. Such a line is a list
+/// of rows if its entries can only be rows, or if the other lines are comments and its entries are boards.
+fn of_array((array, after): (&[u8], &[u8]), is_end: bool, reader: &RowReader) -> Decision {
+    let as_list = |is_list| Decision::As(if is_list { Layout::Json(JsonRows::default()) } else { Layout::Lines });
+    let is_complete = |line: &&[u8]| is_end || line.ends_with(b"\n");
+    let is_skipped = |line: &[u8]| RowReader::is_blank(line) || is_comment(line);
+    let mut lines = after.split_inclusive(|byte| *byte == b'\n').take_while(is_complete);
+    let rest_of_line = lines.next();
+    match () {
+        () if reader.is_row(array) => as_list(false),
+        () if rest_of_line.is_none() && !is_end => Decision::Wait,
+        () if !rest_of_line.is_none_or(is_skipped) => as_list(false),
+        () if has_nested_rows(array) => as_list(true),
+        () if !lines.all(is_skipped) => as_list(false),
+        () if !is_end => Decision::Wait,
+        () => as_list(is_list(array, reader)),
     }
 }
 
@@ -386,6 +397,10 @@ mod tests {
                 "{\"board\": \"3120\"}\n{\"board\": \"1230\"}\n",
             ),
             ("[[3,1,2,0],[1,2,3,0]]\n", "[3,1,2,0]\n[1,2,3,0]\n"),
+            ("[[3,1,2,0],[1,2,3,0]]\n# end\n\n", "[3,1,2,0]\n[1,2,3,0]\n"),
+            ("# c\n[{\"id\":1},{\"id\":2}]\n{\"id\":3}\n# end", "{\"id\":1}\n{\"id\":2}\n{\"id\":3}\n"),
+            ("\u{feff}[{\"board\":\"3120\"},\n{\"board\":\"1230\"}]", "{\"board\":\"3120\"}\n{\"board\":\"1230\"}\n"),
+            ("\u{feff}2\n3 1\n2 0\n2\n1 2\n3 0", "\"2\\n3 1\\n2 0\"\n\n\n\"2\\n1 2\\n3 0\"\n\n"),
             ("[\n [3,1],\n [2,0]\n]", "[  [3,1],  [2,0] ]\n"),
             ("3 1\n2 0\n\n3 1\n2 0", &format!("{json}\n\n\n{json}\n")),
             ("2\n3 1\n2 0\n", "\"2\\n3 1\\n2 0\"\n\n\n"),
