@@ -50,6 +50,8 @@ struct Begin {
     start: usize,
     /// Number of bytes after `start` at the last attempt to recognize the layout.
     tried: usize,
+    /// Number of attempts to recognize the layout.
+    attempts: usize,
 }
 
 /// A decision about the start of a text.
@@ -182,13 +184,15 @@ impl InputText {
 
 impl Begin {
     /// Recognizes the layout. `is_end` is true if no more text follows. The decision does not depend on the pieces in which
-    /// the text arrives. Waits until the text has doubled since the last attempt, so that small pieces take no more time
-    /// than large pieces.
+    /// the text arrives. After many attempts waits until the text has doubled since the last attempt, so that small pieces
+    /// take no more time than large pieces.
     fn decision(&mut self, is_end: bool, reader: &RowReader) -> Decision {
         let is_end = is_end || self.text.len() >= MAX_BEGIN;
-        if !is_end && self.text.len() - self.start < 2 * self.tried {
+        let has_grown = self.attempts < PROMPT_ATTEMPTS || self.text.len() - self.start >= 2 * self.tried;
+        if !is_end && !has_grown {
             return Decision::Wait;
         }
+        self.attempts += 1;
         let text = &self.text[..self.text.len().min(MAX_BEGIN)];
         if self.start == 0 {
             self.start = text.len() - without_mark(text).len();
@@ -217,6 +221,9 @@ fn not_utf16(NotUtf16 { byte }: NotUtf16) -> RowError {
     );
     RowError::new(ErrorKind::MalformedJson, detail)
 }
+
+/// Number of attempts that wait for no more text, so that a first row in several pieces is read at once.
+const PROMPT_ATTEMPTS: usize = 64;
 
 /// Number of bytes after which a text without a certain layout has rows as lines.
 const MAX_BEGIN: usize = 2 * MAX_LINE;

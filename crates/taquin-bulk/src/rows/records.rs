@@ -139,9 +139,12 @@ impl Records {
     fn write(&mut self, reader: &RowReader, out: &mut Vec<u8>) {
         let block = std::mem::take(&mut self.block);
         let Some(text) = block.text().filter(|_| block.is_row(reader)) else { return out.extend(block.bytes) };
-        let line_ends = block.bytes.iter().filter(|byte| **byte == b'\n').count();
+        let line_ends = |bytes: &[u8]| bytes.iter().filter(|byte| **byte == b'\n').count();
+        // The row has the number of its first line that is no comment.
+        let (comments, board) = block.bytes.split_at(block.lines.first().map_or(0, |line| line.start));
+        out.extend(std::iter::repeat_n(b'\n', line_ends(comments)));
         let _ = serde_json::to_writer(&mut *out, &text);
-        out.extend(std::iter::repeat_n(b'\n', line_ends.max(1)));
+        out.extend(std::iter::repeat_n(b'\n', line_ends(board).max(1)));
     }
 }
 
@@ -165,7 +168,7 @@ mod tests {
         for (text, expected) in [
             ("3 1\n2 0\n\n\n1 2\n3 0\n", &[(1, "3 1/2 0"), (5, "1 2/3 0")][..]),
             ("2\n3 1\n2 0\n2\n1 2\n3 0", &[(1, "3 1/2 0"), (4, "1 2/3 0")]),
-            ("# a\n2 2\n3 1\n2 0\r\n\r\n1\n2\n3\n0\n", &[(1, "3 1/2 0"), (6, "1 2/3 0")]),
+            ("# a\n2 2\n3 1\n2 0\r\n\r\n1\n2\n3\n0\n", &[(2, "3 1/2 0"), (6, "1 2/3 0")]),
             ("[[3 1]\n [2 0]]\n\n[[1 2]\n [3 0]]", &[(1, "3 1/2 0"), (4, "1 2/3 0")]),
             (
                 "| 3 | 1 |\n| 2 |   |\n\n3120\n\n1230\n3120",
