@@ -259,8 +259,8 @@ fn of_json(text: &[u8], is_end: bool, reader: &RowReader) -> Option<Decision> {
     }
 }
 
-/// Recognizes the layout of a text that begins with an array on one line, and goes on with `after`. Such a line is a list
-/// of rows if its entries can only be rows, or if the other lines are comments and its entries are boards.
+/// Recognizes the layout of a text that begins with an array on one line, and goes on with `after`. Such a line is a
+/// list of rows if its entries can only be rows, or if the other lines are comments and its entries are boards.
 fn of_array((array, after): (&[u8], &[u8]), is_end: bool, reader: &RowReader) -> Decision {
     let as_list = |is_list| Decision::As(if is_list { Layout::Json(JsonRows::default()) } else { Layout::Lines });
     let is_complete = |line: &&[u8]| is_end || line.ends_with(b"\n");

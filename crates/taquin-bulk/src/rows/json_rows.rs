@@ -291,7 +291,7 @@ mod tests {
         }
         let reader = RowReader::new(RowOptions::default(), RowFormat::Json);
         let (mut rows, mut out) = (JsonRows::default(), Vec::new());
-        rows.push(long[..2 * MAX_LINE].as_bytes(), &reader, &mut out);
+        rows.push(&long.as_bytes()[..2 * MAX_LINE], &reader, &mut out);
         assert_eq!((rows.value.len(), out.len()), (0, 2 * MAX_LINE), "no value is longer than a line");
     }
 

@@ -53,8 +53,8 @@ impl Block {
         self.lines.len() > 1 && self.text().is_some_and(is_board)
     }
 
-    /// True if the block is a line with a size, followed by as many rows of as many cells, and the rows are a board. The
-    /// block then ends, also without a blank line.
+    /// True if the block is a line with a size, followed by as many rows of as many cells, and the rows are a board.
+    /// The block then ends, also without a blank line.
     pub(super) fn is_sized(&self, sides: Sides) -> bool {
         const SIDES: RangeInclusive<usize> = Size::MIN_SIDE..=Size::MAX_SIDE;
         if self.lines.len() > 1 + Size::MAX_SIDE {
