@@ -45,7 +45,7 @@ pub use pool::{
     BulkError, BulkHandle, BulkLoad, BulkWork, CacheUsage, FoundSolution, Load, Pool, SearchEvent, Slice, SliceContext,
     SliceEnd, Subscription,
 };
-pub use random::{Draw, DrawError, DrawnBoard, Solvability, Walk, fresh_seed};
+pub use random::{Draw, DrawError, DrawnBoard, Seeds, Solvability, Walk, fresh_seed};
 pub use reply_memory::{ReplyOwner, Reservation};
 pub use service::Service;
 pub use settings::{BulkSettings, SearchMemory, ServiceSettings};

@@ -1,6 +1,9 @@
 //! Random boards from seeds.
 
+mod distinct;
+mod hardest;
 mod lengths;
+mod request;
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -16,59 +19,11 @@ use taquin_solver::{
 
 use crate::service::instant::is_known_soon;
 use crate::service::tables::Tables;
+use distinct::{distinct, fewer_than};
 use lengths::{LengthDraw, Wanted, check, choose, proof};
 
 pub use lengths::DrawError;
-
-/// The distribution from which a random board is drawn.
-#[derive(Clone, PartialEq, Debug)]
-pub enum Draw {
-    /// Uniform distribution over all boards with this solvability.
-    Uniform(Solvability),
-    /// The end of a random walk.
-    Walk(Walk),
-    /// Boards whose optimal length is in the range. [`DrawnBoard::is_uniform`] tells whether all of these boards are
-    /// equally likely.
-    Length(RangeInclusive<u32>),
-    /// Boards whose percentile is in the range. Otherwise like [`Length`](Self::Length).
-    Percentile(RangeInclusive<f64>),
-}
-
-/// Tells whether the goal can be reached from a board.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Solvability {
-    /// The goal can be reached.
-    #[default]
-    Solvable,
-    /// The goal cannot be reached.
-    Unsolvable,
-    /// The goal may or may not be reachable.
-    Any,
-}
-
-/// A random walk.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Walk {
-    /// Number of moves of the walk.
-    pub moves: u32,
-    /// True if a move may undo the move before.
-    pub turns_back: bool,
-    /// Start of the walk; `None` to start at the goal.
-    pub from: Option<Board>,
-}
-
-/// A random board and its distance.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct DrawnBoard {
-    /// The board that was drawn.
-    pub board: Board,
-    /// Bounds on the optimal length of the board; `None` if the goal cannot be reached.
-    pub distance: Option<Distance>,
-    /// [Percentile](Distance::percentile) of the board; `None` if unknown.
-    pub percentile: Option<f64>,
-    /// True if all boards that satisfy the request are equally likely.
-    pub is_uniform: bool,
-}
+pub use request::{Draw, DrawnBoard, Seeds, Solvability, Walk};
 
 /// Returns true if the draw takes less than half a millisecond. For this, the draw must be of one board, with at most a
 /// short walk, and the bounds must be available quickly.
@@ -107,36 +62,42 @@ pub(crate) fn bytes_for_proofs(goal: &Board, how: &Draw) -> u64 {
 /// faster.
 ///
 /// # Errors
-/// See [`DrawError`]. Uniform draws and walks fail only if the time ends or the draw is cancelled.
+/// See [`DrawError`]. Uniform draws and walks fail only if the time ends, if the draw is cancelled, or if a list of
+/// distinct boards needs more boards than exist.
 pub(crate) fn draw(
     goal: &Board,
     how: &Draw,
-    seeds: &[String],
+    seeds: &Seeds,
     (tables, patterns): (&Tables, Option<Arc<PatternTables>>),
     context: Control<'_>,
 ) -> Result<Vec<DrawnBoard>, DrawError> {
     let has_patterns = patterns.is_some();
     let job_tables = SearchTables::with_patterns(tables, patterns);
     let wanted = how.wanted(goal, tables)?;
-    let length_draw = match &wanted {
-        Some(wanted) if needs_proof(goal, how) => {
-            Some(LengthDraw::new(goal, wanted, (&job_tables, has_patterns), context)?)
-        }
-        _ => None,
-    };
-    let draw = |seed: &String| {
+    let exist = seeds.distinct().and_then(|count| fewer_than(count, goal, (how, wanted.as_ref()), tables));
+    if let Some(exist) = exist {
+        return Err(DrawError::TooFew(exist));
+    }
+    let proven = wanted.as_ref().filter(|_| needs_proof(goal, how));
+    let length_draw =
+        proven.map(|wanted| LengthDraw::new(goal, wanted, (&job_tables, has_patterns), context)).transpose()?;
+    let draw = |seed: &str| {
         check(&context)?;
         let mut random = Seeded::new(seed);
-        match &length_draw {
+        let drawn = match &length_draw {
             Some(length_draw) => {
                 let (board, length) = length_draw.draw(&mut random)?;
                 let distance = Distance::proven(length);
-                Ok(DrawnBoard::new(board, Some(distance), goal, tables).uniform(length_draw.is_uniform()))
+                DrawnBoard::new(board, Some(distance), goal, tables).uniform(length_draw.is_uniform())
             }
-            None => draw_at_once(goal, (how, wanted.as_ref()), &mut random, tables),
-        }
+            None => draw_at_once(goal, (how, wanted.as_ref()), &mut random, tables)?,
+        };
+        Ok(DrawnBoard { seed: seed.to_owned(), ..drawn })
     };
-    seeds.iter().map(draw).collect()
+    match seeds {
+        Seeds::Each(seeds) => seeds.iter().map(|seed| draw(seed)).collect(),
+        Seeds::Distinct { seed, count } => distinct(seed, *count, draw),
+    }
 }
 
 /// Draws a board without searches.
@@ -204,21 +165,68 @@ impl Draw {
     }
 }
 
-impl DrawnBoard {
-    fn new(board: Board, distance: Option<Distance>, goal: &Board, tables: &Tables) -> Self {
-        let percentile = distance.and_then(|distance| distance.percentile(goal, tables.small()));
-        Self { board, distance, percentile, is_uniform: true }
-    }
-
-    fn uniform(self, is_uniform: bool) -> Self {
-        Self { is_uniform, ..self }
-    }
-}
-
 /// Returns a new seed: 64 random bits in hexadecimal.
 ///
 /// # Errors
 /// If the operating system provides no randomness.
 pub fn fresh_seed() -> Result<String, getrandom::Error> {
     Ok(format!("{:016x}", getrandom::u64()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+    use taquin_solver::Size;
+
+    fn goal(rows: usize, cols: usize) -> Board {
+        Board::blank_last(Size::try_from((rows, cols)).unwrap())
+    }
+
+    fn list(goal: &Board, how: &Draw, count: usize) -> Result<Vec<DrawnBoard>, DrawError> {
+        let seeds = Seeds::Distinct { seed: "s".to_owned(), count };
+        draw(goal, how, &seeds, (&Tables::default(), None), Control::default())
+    }
+
+    fn walk(moves: u32, turns_back: bool) -> Draw {
+        Draw::Walk(Walk { moves, turns_back, from: None })
+    }
+
+    #[test]
+    fn a_list_of_all_boards_has_each_once_and_one_more_is_rejected() {
+        for (goal, how, exist) in [
+            (goal(2, 2), Draw::Uniform(Solvability::Solvable), 12),
+            (goal(2, 2), Draw::Uniform(Solvability::Unsolvable), 12),
+            (goal(2, 2), Draw::Uniform(Solvability::Any), 24),
+            (goal(2, 3), Draw::Uniform(Solvability::Solvable), 360),
+            (goal(2, 3), Draw::Length(21..=21), 1),
+            (goal(3, 3), Draw::Length(31..=40), 2),
+            (goal(3, 3), Draw::Percentile(0.0..=0.001), 3),
+            (goal(2, 2), walk(2, false), 2),
+            (goal(2, 2), walk(2, true), 3),
+            (goal(2, 2), walk(99_999, true), 6),
+            (goal(2, 3), walk(999, false), 180),
+            (goal(4, 4), walk(3, false), 10),
+            (goal(4, 4), Draw::Length(2..=3), 14),
+            (goal(2, 7), Draw::Length(3..=3), 6),
+            (Board::snail(goal(3, 5).size()), Draw::Length(0..=1), 5),
+        ] {
+            let boards: HashSet<_> = list(&goal, &how, exist).unwrap().iter().map(|drawn| drawn.board).collect();
+            assert_eq!(boards.len(), exist, "{goal}: {how:?}");
+            let too_many = list(&goal, &how, exist + 1).map(|list| list.len());
+            assert_eq!(too_many, Err(DrawError::TooFew(exist as u64)), "{goal}: {how:?}");
+        }
+    }
+
+    #[test]
+    fn a_board_of_a_list_is_that_of_its_seed() {
+        let (goal, how) = (goal(2, 3), Draw::Length(18..=18));
+        let drawn = list(&goal, &how, 12).unwrap();
+        assert_ne!(drawn.last().unwrap().seed, "s/11", "a board was left out");
+        for board in drawn {
+            let alone = Seeds::Each(vec![board.seed.clone()]);
+            assert_eq!(draw(&goal, &how, &alone, (&Tables::default(), None), Control::default()), Ok(vec![board]));
+        }
+    }
 }

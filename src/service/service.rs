@@ -20,7 +20,7 @@ use crate::service::instant::is_explanation_instant;
 use crate::service::job::{Answer, ServiceError};
 use crate::service::metrics::{Metrics, Refusal};
 use crate::service::pool::{BulkError, BulkHandle, BulkLoad, BulkWork, CacheUsage, Load, Pool, Subscription};
-use crate::service::random::{self, Draw, DrawError, DrawnBoard, draw};
+use crate::service::random::{self, Draw, DrawError, DrawnBoard, Seeds, draw};
 use crate::service::reply_memory::{ReplyMemory, ReplyOwner, Reservation};
 use crate::service::settings::ServiceSettings;
 use crate::service::tables::{BackgroundBuilder, Tables};
@@ -174,9 +174,9 @@ impl Service {
         &self,
         goal: Board,
         how: Draw,
-        seeds: Vec<String>,
+        seeds: Seeds,
     ) -> Result<Result<Vec<DrawnBoard>, DrawError>, ServiceError> {
-        if random::is_instant(&goal, &how, seeds.len(), &self.tables) {
+        if random::is_instant(&goal, &how, seeds.count(), &self.tables) {
             return Ok(draw(&goal, &how, &seeds, (&self.tables, None), Control::default()));
         }
         if let Some(error) = random::refusal(&goal, &how, &self.tables) {

@@ -353,9 +353,9 @@ async fn lengths_are_rejected_where_they_are_not_known() {
         ("rows=5&cols=5&length=20", "up to 16 cells"),
         (
             "rows=4&length=25",
-            "of 25 cannot be found soon; for this size and goal, lengths from 0 to 20 and from 30 to 66",
+            "of 25 cannot be found soon; for this size and goal, lengths from 0 to 20 and from 30 to 80",
         ),
-        ("rows=4&length=72..80", "lengths from 0 to 20 and from 30 to 66"),
+        ("rows=4&goal=snail&length=79..80", "lengths from 0 to 20 and from 30 to 78"),
         ("rows=3&cols=5&goal=snail&length=30..50", "lengths from 0 to 20 can be drawn"),
     ] {
         let problem = taquin.get(&format!("/random?{query}")).await.problem("unsupported-combination");
@@ -420,6 +420,23 @@ async fn lengths_of_larger_boards_are_proven() {
 }
 
 #[tokio::test]
+async fn the_longest_lengths_of_the_15_puzzle_are_drawn_and_proven() {
+    let taquin = shared().await;
+    for (query, lengths) in [
+        ("rows=4&length=70", 70..=70),
+        ("rows=4&goal=snail&length=74..80", 74..=78),
+        ("rows=4&goal=blank_first&percentile=99.9999..100", 74..=80),
+    ] {
+        let drawn = taquin.get(&format!("/random?{query}&seed=1")).await.expect(200).json();
+        let length = drawn["length"].as_u64().expect("a length");
+        assert!(lengths.contains(&length) && drawn["uniform"] == false, "{query}: {drawn}");
+        let solved = json!({ "board": drawn["board"], "goal": drawn["goal"], "require": "optimal" });
+        let solved = taquin.solve(&solved).await;
+        assert_eq!((&solved["length"], &solved["percentile"]), (&json!(length), &drawn["percentile"]), "{query}");
+    }
+}
+
+#[tokio::test]
 async fn percentiles_select_boards_by_difficulty() {
     let taquin = shared().await;
     for (query, low, high) in [
@@ -435,9 +452,7 @@ async fn percentiles_select_boards_by_difficulty() {
             assert!((low..=high).contains(&percentile), "{query}: {drawn}");
         }
     }
-    for query in
-        ["rows=5&percentile=50..60", "rows=3&cols=5&goal=snail&percentile=50..60", "rows=4&percentile=99.99..100"]
-    {
+    for query in ["rows=5&percentile=50..60", "rows=3&cols=5&goal=snail&percentile=50..60"] {
         let problem = taquin.get(&format!("/random?{query}")).await.problem("unsupported-combination");
         assert_eq!(faults(&problem), ["/percentile unsupported"], "{query}");
     }
@@ -474,6 +489,41 @@ async fn several_boards_are_lines_with_seeds_of_their_own() {
     let one = taquin.send(Question::get("/random").accept("application/x-ndjson")).await;
     let detail = one.problem("not-acceptable")["detail"].to_string();
     assert!(detail.contains("of one board: application/json, text/plain, image/svg+xml. Several boards"), "{detail}");
+}
+
+#[tokio::test]
+async fn a_list_of_distinct_boards_leaves_out_seeds() {
+    let taquin = shared().await;
+    let list = async |query: &str| -> Vec<Value> {
+        let lines = taquin.get(&format!("/random?{query}")).await.expect(200);
+        lines.text().lines().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect()
+    };
+    let all = list("rows=2&count=12&seed=a&distinct=true").await;
+    let mut boards: Vec<String> = all.iter().map(board).collect();
+    for drawn in &all {
+        let seed = drawn["seed"].as_str().unwrap_or_default();
+        assert_eq!(taquin.get(&format!("/random?rows=2&seed={seed}")).await.expect(200).json(), *drawn);
+    }
+    boards.sort_unstable();
+    boards.dedup();
+    assert_eq!(boards.len(), 12, "{boards:?}");
+    let plain = list("rows=3&count=20&seed=a").await;
+    assert_eq!(list("rows=3&count=20&seed=a&distinct=true").await, plain, "no board is there twice anyway");
+    for (query, exist) in [
+        ("rows=2&count=13", "only 12 different boards meet the request"),
+        ("rows=2&count=25&solvable=any", "only 24 different boards meet the request"),
+        ("rows=3&count=3&length=31", "only 2 different boards meet the request"),
+        ("rows=10&count=11&walk=3", "only 10 different boards meet the request"),
+        ("rows=3&count=2&percentile=0", "only 1 different board meets the request"),
+    ] {
+        let problem = taquin.get(&format!("/random?{query}&distinct=true")).await.problem("invalid-parameter");
+        assert_eq!(faults(&problem), ["/count out-of-range"], "{query}");
+        assert!(problem["errors"][0]["detail"].as_str().is_some_and(|detail| detail.starts_with(exist)), "{problem}");
+    }
+    let problem = taquin.get("/random?distinct=true").await.problem("unsupported-combination");
+    assert_eq!(faults(&problem), ["/distinct unsupported"]);
+    let long = format!("/random?count=2&distinct=true&seed={}", "s".repeat(123));
+    assert_eq!(faults(&taquin.get(&long).await.problem("invalid-parameter")), ["/seed out-of-range"]);
 }
 
 #[tokio::test]

@@ -17,7 +17,7 @@ use crate::http::negotiation::{Document, choose_for};
 use crate::http::problem::Problem;
 use crate::http::reply::{self, Rows, grid, line, picture, reserved_if_long, service_failure};
 use crate::http::request::RequestFields;
-use crate::service::{DrawnBoard, Service, fresh_seed};
+use crate::service::{DrawnBoard, Seeds, Service, fresh_seed};
 pub(super) use failure::draw_failure;
 use query::RandomQuery;
 pub(super) use query::{As, draw_lengths, seed_of};
@@ -64,11 +64,9 @@ pub(crate) async fn random(
         tracing::error!(target: "taquin::http::random", %error, "cannot get a seed from the system");
         Problem::internal()
     })?;
-    let seeds = seeds(&seed, query.count);
-    let drawn = service.draw(query.goal, query.how.clone(), seeds.clone()).await;
+    let drawn = service.draw(query.goal, query.how.clone(), query.seeds(&seed)).await;
     let drawn = drawn.map_err(|error| service_failure(&error))?.map_err(|error| draw_failure(&error, &query.how))?;
-    let lines: Vec<Vec<u8>> =
-        drawn.iter().zip(&seeds).map(|(drawn, seed)| query.body(drawn, seed, media_type)).collect();
+    let lines: Vec<Vec<u8>> = drawn.iter().map(|drawn| query.body(drawn, media_type)).collect();
     let body = match media_type {
         MediaType::JsonLines => lines.iter().flat_map(|line| [line, &b"\n"[..]].concat()).collect(),
         _ => lines.concat(),
@@ -83,14 +81,18 @@ pub(crate) async fn random(
     Ok(response)
 }
 
-/// The seed of each board: the given seed, with an index if several boards are requested.
-fn seeds(seed: &str, count: usize) -> Vec<String> {
-    if count == 1 { vec![seed.to_owned()] } else { (0..count).map(|index| format!("{seed}/{index}")).collect() }
-}
-
 impl RandomQuery {
+    /// The seed of each board: the given seed, with an index if several boards are requested.
+    fn seeds(&self, seed: &str) -> Seeds {
+        match self.count {
+            1 => Seeds::Each(vec![seed.to_owned()]),
+            count if self.is_distinct => Seeds::Distinct { seed: seed.to_owned(), count },
+            count => Seeds::Each((0..count).map(|index| format!("{seed}/{index}")).collect()),
+        }
+    }
+
     /// The response to one board.
-    fn body(&self, drawn: &DrawnBoard, seed: &str, media_type: MediaType) -> Vec<u8> {
+    fn body(&self, drawn: &DrawnBoard, media_type: MediaType) -> Vec<u8> {
         match (media_type, self.form) {
             (_, Some(As::Line)) => format!("{}\n", line(&drawn.board)).into_bytes(),
             (MediaType::Text, _) => grid(&drawn.board).into_bytes(),
@@ -98,14 +100,14 @@ impl RandomQuery {
             (_, Some(As::Request)) => {
                 json!({"board": Rows(drawn.board), "goal": Rows(self.goal)}).to_string().into_bytes()
             }
-            _ => reply::json(&RandomReply::new(drawn, self.goal, seed)),
+            _ => reply::json(&RandomReply::new(drawn, self.goal)),
         }
     }
 }
 
 impl<'a> RandomReply<'a> {
-    fn new(drawn: &DrawnBoard, goal: Board, seed: &'a str) -> Self {
-        let DrawnBoard { board, distance, percentile, is_uniform } = *drawn;
+    fn new(drawn: &'a DrawnBoard, goal: Board) -> Self {
+        let DrawnBoard { ref seed, board, distance, percentile, is_uniform } = *drawn;
         Self {
             board: Rows(board),
             goal: Rows(goal),

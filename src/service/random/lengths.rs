@@ -3,7 +3,9 @@
 //! For common lengths, this module uses rejection sampling: boards are drawn uniformly until a board has a length in
 //! the range. A board is rejected by its parity, by its linear conflicts, by the patterns, or by a search whose depth
 //! limit is the end of the range. For other lengths up to 20, this module uses random walks of the wanted number of
-//! moves, until a search proves that the last board of a walk has no shorter solution.
+//! moves, until a search proves that the last board of a walk has no shorter solution. For the greatest lengths of the
+//! 15-puzzle, this module uses random walks from the hardest boards, until a search proves the length of the last board
+//! of a walk.
 
 use std::ops::RangeInclusive;
 use std::sync::atomic::Ordering;
@@ -16,6 +18,7 @@ use taquin_solver::{
     StopReason, random_board, random_walk,
 };
 
+use super::hardest::Hardest;
 use crate::service::job::ServiceError;
 
 /// Maximum length for which random walks are used.
@@ -42,6 +45,16 @@ pub enum DrawError {
     /// No length has a percentile in the range. The value is the least percentile above the range. If there is none,
     /// the value is the greatest percentile of all lengths.
     NoSuchPercentile(f64),
+    /// A list of distinct boards needs more boards than satisfy the request. The value is the number of boards that
+    /// satisfy the request.
+    TooFew(u64),
+    /// Too many draws of a list of distinct boards repeated boards of the list.
+    Repeated {
+        /// Number of distinct boards.
+        found: usize,
+        /// Number of draws.
+        draws: usize,
+    },
     /// The time ended before a board was found.
     TimeUp,
     /// The caller has disconnected, or the service is shutting down.
@@ -79,6 +92,9 @@ pub(crate) enum Method {
     /// Boards are drawn by random walks. If the distribution of lengths is known, the probability of a number of moves
     /// is proportional to the number of boards with that length. Otherwise all numbers of moves are equally likely.
     Walks,
+    /// Boards are drawn by random walks from the hardest boards. The probability of a length is proportional to the
+    /// number of boards with that length.
+    Descents,
 }
 
 /// Draws boards whose lengths are in a range, and proves the lengths.
@@ -88,6 +104,8 @@ pub(crate) struct LengthDraw<'a> {
     lengths: RangeInclusive<u32>,
     distribution: Option<Distribution<'static>>,
     method: Method,
+    /// The starts of descents; `None` if the goal is not of a 15-puzzle.
+    hardest: Option<Hardest>,
     has_patterns: bool,
     tables: &'a SearchTables<'a>,
     context: Control<'a>,
@@ -103,8 +121,8 @@ impl<'a> LengthDraw<'a> {
         context: Control<'a>,
     ) -> Result<Self, DrawError> {
         let (method, lengths) = choose(goal, wanted)?;
-        let distribution = wanted.distribution(goal);
-        Ok(Self { goal: *goal, lengths, distribution, method, has_patterns, tables, context })
+        let (distribution, hardest) = (wanted.distribution(goal), Hardest::of(goal));
+        Ok(Self { goal: *goal, lengths, distribution, method, hardest, has_patterns, tables, context })
     }
 
     /// Returns true if all boards of the range are equally likely.
@@ -122,11 +140,24 @@ impl<'a> LengthDraw<'a> {
                     let length = self.walk_length(random);
                     (random_walk(&self.goal, length, random), length..=length)
                 }
+                Method::Descents => {
+                    let length = self.walk_length(random);
+                    (self.descent(length, random), length..=length)
+                }
             };
             if let Some(length) = self.length_within(&board, &lengths)? {
                 return Ok((board, length));
             }
         }
+    }
+
+    /// Returns the last board of a random walk from one of the hardest boards. The walk has at least as many moves as
+    /// the length is below the length of the hardest boards. Walks with more moves reach more boards.
+    fn descent(&self, length: u32, random: &mut impl RandomSource) -> Board {
+        let Hardest { boards, length: greatest } = self.hardest.as_ref().expect("descents have hard boards");
+        let board = &boards[random.below(boards.len() as u64) as usize];
+        let moves = greatest - length;
+        random_walk(board, moves + 2 * random.below(u64::from(moves / 2) + 1) as u32, random)
     }
 
     /// Returns a random length in the range. If the number of boards of each length is known, the numbers are the
@@ -224,7 +255,19 @@ pub(crate) fn choose(goal: &Board, wanted: &Wanted) -> Result<(Method, RangeIncl
     if *lengths.start() <= MAX_WALK {
         return Ok((Method::Walks, *lengths.start()..=MAX_WALK.min(*lengths.end())));
     }
-    Err(DrawError::TooRare(std::iter::once(0..=MAX_WALK).chain(distribution.and_then(common_lengths)).collect()))
+    let (common, hardest) = (distribution.and_then(common_lengths), Hardest::length_of(goal));
+    if let (Some(common), Some(hardest)) = (&common, hardest)
+        && (common.end() + 1..=hardest).contains(lengths.start())
+    {
+        return Ok((Method::Descents, *lengths.start()..=hardest.min(*lengths.end())));
+    }
+    let common = common.map(|common| *common.start()..=hardest.unwrap_or(*common.end()));
+    Err(DrawError::TooRare(std::iter::once(0..=MAX_WALK).chain(common).collect()))
+}
+
+/// Returns the part of the wanted lengths that is drawn. Fails if boards of the lengths cannot be drawn.
+pub(crate) fn drawn_lengths(goal: &Board, wanted: &Wanted) -> Result<RangeInclusive<u32>, DrawError> {
+    choose(goal, wanted).map(|(_, lengths)| lengths)
 }
 
 /// Returns true if uniform draws can serve the range: the expected numbers of draws and of searches are at most
@@ -279,9 +322,14 @@ mod tests {
         assert_eq!(method(0..=99), Ok((Method::Rejection, 0..=99)));
         assert_eq!(method(30..=30), Ok((Method::Rejection, 30..=30)));
         assert_eq!(method(66..=66), Ok((Method::Rejection, 66..=66)));
-        let common = DrawError::TooRare(vec![0..=20, 30..=66]);
-        for lengths in [21..=21, 21..=24, 67..=67, 80..=80] {
-            assert_eq!(method(lengths), Err(common.clone()));
+        assert_eq!(method(67..=67), Ok((Method::Descents, 67..=67)));
+        assert_eq!(method(72..=99), Ok((Method::Descents, 72..=80)));
+        for lengths in [21..=21, 21..=24] {
+            assert_eq!(method(lengths), Err(DrawError::TooRare(vec![0..=20, 30..=80])));
+        }
+        for (goal, hardest) in [(goal_in(4, 4, 1), 79), (goal_in(4, 4, 5), 78)] {
+            assert_eq!(choose(&goal, &of_length(70..=80)), Ok((Method::Descents, 70..=hardest)), "{goal}");
+            assert_eq!(choose(&goal, &of_length(80..=80)), Err(DrawError::TooRare(vec![0..=20, 30..=hardest])));
         }
         assert_eq!(method(81..=90), Err(DrawError::NoSuchLength(80)));
         let elsewhere = goal_in(2, 7, 3);

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use taquin_bulk::{FieldError, sentence};
+use taquin_bulk::{FieldError, counted, sentence};
 
 use crate::http::problem::{Problem, ProblemKind};
 use crate::http::reply::service_failure;
@@ -44,6 +44,21 @@ pub(in crate::http::routes) fn draw_failure(error: &DrawError, how: &Draw) -> Pr
             how,
             &format!("no length has a percentile in this range; {nearest} is one, and /distances has the others"),
         ),
+        DrawError::TooFew(exist) => out_of_range_of(
+            "count",
+            &format!(
+                "only {} {} the request: ask for no more, or omit `distinct`",
+                counted(*exist, "different board"),
+                if *exist == 1 { "meets" } else { "meet" }
+            ),
+        ),
+        DrawError::Repeated { found, draws } => out_of_range_of(
+            "count",
+            &format!(
+                "{draws} draws found only {}: ask for no more, or omit `distinct`",
+                counted(*found as u64, "different board")
+            ),
+        ),
         DrawError::TimeUp => time_up(),
         DrawError::Cancelled => service_failure(&ServiceError::ShuttingDown),
         DrawError::Failed(error) => service_failure(error),
@@ -67,7 +82,11 @@ fn unsupported(how: &Draw, detail: &str) -> Problem {
 }
 
 fn out_of_range(how: &Draw, detail: &str) -> Problem {
-    let error = FieldError::new(format!("/{}", field(how)), "out-of-range", detail);
+    out_of_range_of(field(how), detail)
+}
+
+fn out_of_range_of(field: &str, detail: &str) -> Problem {
+    let error = FieldError::new(format!("/{field}"), "out-of-range", detail);
     Problem::new(ProblemKind::InvalidParameter, sentence(detail)).with_errors(vec![error])
 }
 

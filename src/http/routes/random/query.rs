@@ -11,14 +11,29 @@ use crate::http::problem::Problem;
 use crate::http::request::{RequestFields, reject_combination};
 use crate::service::{Draw, Solvability, Walk};
 
-const FIELDS: [&str; 12] =
-    ["rows", "cols", "goal", "seed", "length", "percentile", "walk", "walk_back", "from", "solvable", "count", "as"];
+const FIELDS: [&str; 13] = [
+    "rows",
+    "cols",
+    "goal",
+    "seed",
+    "length",
+    "percentile",
+    "walk",
+    "walk_back",
+    "from",
+    "solvable",
+    "count",
+    "distinct",
+    "as",
+];
 
 /// Maximum length of a walk. A few thousand moves already shuffle the largest board.
 const MAX_WALK: i64 = 100_000;
 const MAX_SEED_CHARS: usize = 128;
 /// With several boards, the seed of each board gets a slash and up to three digits.
 const MAX_SEED_CHARS_OF_SEVERAL: usize = MAX_SEED_CHARS - 4;
+/// With distinct boards, whose seeds skip indices, the seed of each board gets a slash and up to five digits.
+const MAX_SEED_CHARS_OF_DISTINCT: usize = MAX_SEED_CHARS - 6;
 const MAX_COUNT: i64 = 1_000;
 
 /// Format of the response.
@@ -42,6 +57,8 @@ pub(super) struct RandomQuery {
     pub(super) how: Draw,
     pub(super) seed: Option<String>,
     pub(super) count: usize,
+    /// True if all boards must be distinct.
+    pub(super) is_distinct: bool,
     pub(super) form: Option<As>,
 }
 
@@ -54,18 +71,25 @@ impl RandomQuery {
         let mut fields = input.reader(&FIELDS);
         let (goal, from) = goal_and_from(&mut fields);
         let count = fields.integer("count", 1..=MAX_COUNT).unwrap_or(1) as usize;
-        let seed = fields.parsed_text_or_number("seed", |text| seed_of(text, count));
+        let is_distinct = fields.flag("distinct");
+        let seed = fields.parsed_text_or_number("seed", |text| match is_distinct {
+            true => seed_within(text, MAX_SEED_CHARS_OF_DISTINCT, " with `distinct`"),
+            false => seed_of(text, count),
+        });
         let how = how(&mut fields, from);
         let form = fields.choice("as", None);
         if count > 1 && matches!(form, Some(As::Text | As::Svg)) {
             let detail = "several boards are written as lines: use `as=line` for text, `as=request`, or omit `as`";
             reject_combination(&mut fields, "as", detail);
         }
+        if is_distinct && count == 1 {
+            reject_combination(&mut fields, "distinct", "`distinct` concerns several boards: add `count`, or omit it");
+        }
         let goal = fields.finish(goal)?;
         if let Draw::Walk(Walk { from: Some(from), .. }) = &how {
             puzzle(*from, goal)?;
         }
-        Ok(Self { goal, how, seed, count, form })
+        Ok(Self { goal, how, seed, count, is_distinct, form })
     }
 }
 
@@ -76,7 +100,11 @@ impl RandomQuery {
 pub(in crate::http::routes) fn seed_of(text: &str, count: usize) -> Result<String, (&'static str, String)> {
     let (most, of_several) =
         if count == 1 { (MAX_SEED_CHARS, "") } else { (MAX_SEED_CHARS_OF_SEVERAL, " with `count`") };
-    let error = || ("out-of-range", format!("`seed` must have 1 to {most} characters{of_several}"));
+    seed_within(text, most, of_several)
+}
+
+fn seed_within(text: &str, most: usize, note: &str) -> Result<String, (&'static str, String)> {
+    let error = || ("out-of-range", format!("`seed` must have 1 to {most} characters{note}"));
     (1..=most).contains(&text.chars().count()).then(|| text.to_owned()).ok_or_else(error)
 }
 
