@@ -5,12 +5,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use taquin_bulk::RequestedLimits;
-use taquin_solver::heuristic::DistanceTable;
+use taquin_solver::heuristic::{DistanceTable, TilePatterns};
 use taquin_solver::search::Distribution;
-use taquin_solver::solver::{AttemptCheck, explain, nodes_within};
+use taquin_solver::solver::{AttemptCheck, PatternExplanation, explain, explain_patterns, nodes_of_plan, nodes_within};
 use taquin_solver::{
     Algorithm, Attempt, Board, Control, Explanation, HeuristicKind, Limits, Metric, Path, Plan, Puzzle, SearchRequest,
-    Size, Trail,
+    Size, StopReason, Trail,
 };
 use tokio::time::timeout;
 
@@ -241,6 +241,20 @@ impl Service {
         self.pool.run_quick_work(is_instant, self.settings.default_time, move || explain(&puzzle, &*tables)).await
     }
 
+    /// Builds the tables of chosen patterns on a worker, and estimates the start of a puzzle by them. The inner error is
+    /// the reason why the construction ended early.
+    ///
+    /// # Errors
+    /// [`ServiceError`] if there is no capacity.
+    pub async fn explain_patterns(
+        &self,
+        puzzle: Puzzle,
+        patterns: TilePatterns,
+    ) -> Result<Result<PatternExplanation, StopReason>, ServiceError> {
+        let work = move |control: Control<'_>| explain_patterns(&puzzle, &patterns, control);
+        self.pool.run_work(self.settings.default_time, patterns.bytes(), work).await
+    }
+
     /// Returns the number of boards at each optimal length in a metric. Returns `None` if the numbers are unknown for
     /// the shape and the blank's cell of the goal.
     ///
@@ -265,7 +279,7 @@ impl Service {
             nodes: requested
                 .nodes
                 .unwrap_or(u64::MAX)
-                .min(self.max_nodes(size, plan.algorithm, plan.heuristic) / plan.node_budget_divisor()),
+                .min(nodes_of_plan(self.settings.search_memory, size, plan) / plan.node_budget_divisor()),
         }
     }
 

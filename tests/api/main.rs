@@ -28,6 +28,7 @@ mod load;
 mod moves;
 mod older_systems;
 mod operations;
+mod own_patterns;
 mod pages;
 mod pictures;
 mod problems;

@@ -18,7 +18,7 @@ pub(crate) use json::{json, text_or_json};
 pub(crate) use lists::max_entries;
 pub(crate) use long::{reserve_if_long, reserved_if_long, with_reservation};
 pub(crate) use notation::{Layout, Letter, Number, Rows, StateOrder, grid, line};
-pub(crate) use search::{LimitsReply, ProgressReply, SearchReply};
+pub(crate) use search::{LimitsReply, PatternReply, ProgressReply, SearchReply};
 pub(crate) use solution::{InterimReply, LengthsReply, MovesReply, ProvenLength, SolutionReply, SolveReply, no_result};
 
 use picture::{of_solution, of_tree};

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use taquin_solver::heuristic::Tier;
+use taquin_solver::heuristic::{PatternUse, Tier};
 use taquin_solver::search::effective_branching_factor;
-use taquin_solver::{Algorithm, Limits, Named};
+use taquin_solver::{Algorithm, Limits, Named, Tile};
 
 use crate::service::Report;
 
@@ -15,6 +15,8 @@ pub(crate) struct SearchReply {
     pub(crate) heuristic: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) tables: Option<&'static str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) patterns: Vec<PatternReply>,
     pub(crate) admissible: bool,
     pub(crate) expanded: u64,
     pub(crate) generated: u64,
@@ -27,6 +29,31 @@ pub(crate) struct SearchReply {
     pub(crate) initial_h: u32,
     pub(crate) effective_branching_factor: Option<f64>,
     pub(crate) elapsed_us: u64,
+}
+
+/// The table of a pattern that the request chose, and its entry for the board.
+#[derive(Clone, Debug, serde::Serialize)]
+pub(crate) struct PatternReply {
+    tiles: Vec<Tile>,
+    entries: u64,
+    bytes: u64,
+    cost: u32,
+}
+
+/// A line of text.
+impl fmt::Display for PatternReply {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { tiles, entries, bytes, cost } = self;
+        let tiles: Vec<String> = tiles.iter().map(Tile::to_string).collect();
+        write!(f, "table of {}: {entries} entries, {bytes} bytes, cost {cost}", tiles.join(" "))
+    }
+}
+
+impl PatternReply {
+    pub(crate) fn new(table: &PatternUse) -> Self {
+        let PatternUse { tiles, entries, bytes, cost } = table;
+        Self { tiles: tiles.clone(), entries: *entries, bytes: *bytes, cost: *cost }
+    }
 }
 
 /// The limits of a search.
@@ -66,6 +93,7 @@ impl SearchReply {
             algorithm: report.algorithm.name(),
             heuristic: report.algorithm.takes_heuristic().then(|| report.heuristic.name()),
             tables: report.tables.map(Tier::name),
+            patterns: report.patterns.iter().map(PatternReply::new).collect(),
             admissible: report.heuristic.is_admissible(),
             expanded: stats.expanded,
             generated: stats.generated,

@@ -1,19 +1,28 @@
 //! The search options and limits of a request.
 
 use taquin_bulk::fields::FieldReader;
+use taquin_solver::heuristic::{PatternFault, PatternReason, TilePatterns};
 use taquin_solver::{Plan, PlanConflict, SearchOptions, Size, SuccessorOrder, Weight};
 
 use super::reject_combination;
 
 /// The fields of the search options.
-pub(crate) const METHOD_FIELDS: [&str; 7] =
-    ["algorithm", "heuristic", "weight", "tie_breaking", "duplicate_detection", "successor_order", "depth_limit"];
+pub(crate) const METHOD_FIELDS: [&str; 8] = [
+    "algorithm",
+    "heuristic",
+    "weight",
+    "tie_breaking",
+    "duplicate_detection",
+    "successor_order",
+    "depth_limit",
+    "patterns",
+];
 
 /// Maximum depth limit of depth-first search. No board of nine cells has a longer simple path.
 const MAX_DEPTH_LIMIT: i64 = 1_000_000;
 
-/// Reads [`METHOD_FIELDS`].
-pub(crate) fn options(fields: &mut FieldReader) -> SearchOptions {
+/// Reads [`METHOD_FIELDS`] of a search on boards of a size, if the size is known.
+pub(crate) fn options(fields: &mut FieldReader, size: Option<Size>) -> SearchOptions {
     SearchOptions {
         algorithm: fields.choice("algorithm", Some("auto")),
         heuristic: fields.choice("heuristic", Some("auto")),
@@ -25,8 +34,33 @@ pub(crate) fn options(fields: &mut FieldReader) -> SearchOptions {
         duplicate_detection: fields.choice("duplicate_detection", None).unwrap_or_default(),
         successor_order: fields.parsed("successor_order", successor_order).unwrap_or_default(),
         depth_limit: fields.integer("depth_limit", 0..=MAX_DEPTH_LIMIT).map(|limit| limit as u32),
+        patterns: patterns(fields, size),
         ..SearchOptions::default()
     }
+}
+
+/// Reads `patterns`: disjoint sets of tiles of boards of a size, if the size is known.
+pub(crate) fn patterns(fields: &mut FieldReader, size: Option<Size>) -> Option<TilePatterns> {
+    let (value, lists) = fields.integer_lists("patterns")?;
+    let faults = match TilePatterns::try_new(size?, &lists) {
+        Ok(patterns) => return Some(patterns),
+        Err(faults) => faults,
+    };
+    for PatternFault { pattern, at, reason } in faults {
+        let detail = format!("`patterns`: {reason}");
+        let code = match reason {
+            PatternReason::LargeBoard(_) => {
+                reject_combination(fields, "patterns", detail);
+                continue;
+            }
+            PatternReason::Blank | PatternReason::NotOnBoard(..) => "tile-out-of-range",
+            PatternReason::Twice(_) => "duplicate-tile",
+            _ => "out-of-range",
+        };
+        let place = pattern.into_iter().chain(at).map(|index| format!(".{index}"));
+        fields.reject(&value, &format!("patterns{}", place.collect::<String>()), code, detail);
+    }
+    None
 }
 
 fn successor_order(letters: &str) -> Result<SuccessorOrder, (&'static str, String)> {

@@ -8,17 +8,17 @@ use axum::extract::State;
 use axum::http::{HeaderMap, Method};
 use axum::response::Response;
 use taquin_bulk::counted;
-use taquin_bulk::fields::{BOARD_FIELDS, board_and_goal, puzzle};
+use taquin_bulk::fields::{BOARD_FIELDS, board_and_goal, concat, puzzle};
 use taquin_solver::heuristic::{GoalClass, Line};
-use taquin_solver::solver::{Conflict, Estimate, NamedPart};
-use taquin_solver::{Board, Explanation, Named, Puzzle, Tile};
+use taquin_solver::solver::{Conflict, Estimate, NamedPart, PatternExplanation};
+use taquin_solver::{Board, Explanation, Named, Puzzle, StopReason, Tile};
 
 use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose};
-use crate::http::problem::Problem;
-use crate::http::reply::{Rows, grid, service_failure, text_or_json};
-use crate::http::request::RequestFields;
-use crate::service::Service;
+use crate::http::problem::{Problem, ProblemKind};
+use crate::http::reply::{PatternReply, Rows, grid, limit_name, service_failure, text_or_json};
+use crate::http::request::{RequestFields, search};
+use crate::service::{Service, ServiceError};
 
 #[derive(Debug, serde::Serialize)]
 struct ExplainReply {
@@ -26,6 +26,15 @@ struct ExplainReply {
     goal: Rows,
     optimal_length: Option<u32>,
     heuristics: Vec<EstimateReply>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    patterns: Option<PatternsReply>,
+}
+
+/// The estimate by the patterns that the request chose, and their tables.
+#[derive(Debug, serde::Serialize)]
+struct PatternsReply {
+    estimate: EstimateReply,
+    tables: Vec<PatternReply>,
 }
 
 #[derive(Debug, serde::Serialize)]
@@ -61,6 +70,17 @@ struct PartReply {
     cost: u32,
 }
 
+const FIELDS: [&str; BOARD_FIELDS.len() + 1] = concat(&[&BOARD_FIELDS, &["patterns"]]);
+
+/// The problem of tables that were not built.
+fn not_built(stop: StopReason) -> Problem {
+    if stop == StopReason::Cancelled {
+        return service_failure(&ServiceError::ShuttingDown);
+    }
+    let detail = "The tables of the patterns were not built within the time limit. Use smaller patterns.";
+    Problem::new(ProblemKind::SearchLimitExceeded, detail).with_member("limit", limit_name(stop))
+}
+
 /// Handles GET and POST.
 pub(crate) async fn explain(
     State(service): State<Arc<Service>>,
@@ -69,13 +89,18 @@ pub(crate) async fn explain(
     input: RequestFields,
 ) -> Result<Response, Problem> {
     let media_type = choose(&headers, &[MediaType::Json, MediaType::Text])?;
-    let mut fields = input.reader(&BOARD_FIELDS);
+    let mut fields = input.reader(&FIELDS);
     let boards = board_and_goal(&mut fields);
+    let patterns = search::patterns(&mut fields, boards.map(|(board, _)| board.size()));
     let read_as = fields.read_as();
     let (board, goal) = fields.finish(boards)?;
     let puzzle = puzzle(board, goal)?;
     let explanation = service.explain(puzzle).await.map_err(|error| service_failure(&error))?;
-    let reply = ExplainReply::new(&puzzle, explanation);
+    let mut reply = ExplainReply::new(&puzzle, explanation);
+    if let Some(patterns) = patterns {
+        let explanation = service.explain_patterns(puzzle, patterns).await.map_err(|error| service_failure(&error))?;
+        reply.add_patterns(explanation.map_err(not_built)?);
+    }
     let body = text_or_json(media_type, &reply, read_as.as_deref());
     // Estimates by pattern databases depend on the loaded tables.
     let is_repeatable = !GoalClass::serves(puzzle.size());
@@ -88,7 +113,12 @@ impl ExplainReply {
     fn new(puzzle: &Puzzle, explanation: Explanation) -> Self {
         let Explanation { optimal_length, estimates } = explanation;
         let heuristics = estimates.into_iter().map(|estimate| EstimateReply::new(estimate, optimal_length)).collect();
-        Self { start: Rows(*puzzle.start()), goal: Rows(*puzzle.goal()), optimal_length, heuristics }
+        Self { start: Rows(*puzzle.start()), goal: Rows(*puzzle.goal()), optimal_length, heuristics, patterns: None }
+    }
+
+    fn add_patterns(&mut self, PatternExplanation { estimate, tables }: PatternExplanation) {
+        let estimate = EstimateReply::new(estimate, self.optimal_length);
+        self.patterns = Some(PatternsReply { estimate, tables: tables.iter().map(PatternReply::new).collect() });
     }
 }
 
@@ -126,7 +156,11 @@ impl fmt::Display for ExplainReply {
             Some(length) => writeln!(f, "Optimal length: {}.", counted(length, "move"))?,
             None => writeln!(f, "The optimal length takes a search; see /solve.")?,
         }
-        self.heuristics.iter().try_for_each(|estimate| estimate.write(f, &self.start.0))
+        self.heuristics.iter().try_for_each(|estimate| estimate.write(f, &self.start.0))?;
+        let Some(PatternsReply { estimate, tables }) = &self.patterns else { return Ok(()) };
+        writeln!(f, "\nWith the patterns of the request:")?;
+        estimate.write(f, &self.start.0)?;
+        tables.iter().try_for_each(|table| writeln!(f, "  {table}"))
     }
 }
 

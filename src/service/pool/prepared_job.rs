@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use taquin_solver::heuristic::GoalClass;
 use taquin_solver::tables::PatternTables;
-use taquin_solver::{HeuristicKind, Packed, Packed64, SearchRequest};
+use taquin_solver::{Packed, Packed64, SearchRequest};
 use tokio::time::timeout_at;
 
 use super::threads::RETRY_WITHOUT_THREAD;
@@ -51,7 +51,8 @@ pub(crate) async fn prepare(
     const SHARE: u32 = 4;
     let SearchRequest { puzzle, plan, limits, .. } = &job;
     let (size, goal_blank) = (puzzle.size(), puzzle.goal().blank());
-    if plan.heuristic != HeuristicKind::PatternDatabase || !GoalClass::serves(size) {
+    let uses_cache = plan.uses_patterns() && plan.patterns.is_none();
+    if !uses_cache || !GoalClass::serves(size) {
         return Ok(PreparedJob { job, patterns: None, tables: TablesAtHand::Usual });
     }
     let (is_large, is_open) = (size.cells() > Packed64::MAX_CELLS, plan.is_heuristic_open);

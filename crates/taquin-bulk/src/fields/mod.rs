@@ -5,6 +5,7 @@ mod board;
 mod board_list;
 mod errors;
 mod id;
+mod integer_lists;
 mod json;
 mod line_ends;
 mod plain_row;

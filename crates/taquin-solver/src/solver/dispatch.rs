@@ -3,11 +3,13 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use super::plan::Plan;
 use super::request::SearchRequest;
 use crate::domain::{Packed, Packed64, Packed128, PackedBytes, Puzzle, Size};
 use crate::search::heuristic::{
-    AdditivePatterns, Costs, ExactDistance, Gaschnig, GoalClass, Hamming, InversionDistance, LargeAdditivePatterns,
-    LargeCosts, LinearConflict, Manhattan, Partition, Sum, TableUpgrade, Tier, WalkingDistance, Zero,
+    AdditivePatterns, Costs, DisjointCosts, DisjointPatterns, ExactDistance, Gaschnig, GoalClass, Hamming,
+    InversionDistance, LargeAdditivePatterns, LargeCosts, LinearConflict, Manhattan, Partition, Sum, TableUpgrade,
+    Tier, WalkingDistance, Zero,
 };
 use crate::search::{
     Algorithm, GeneratedNodes, HeuristicKind, HeuristicSearch, Space, Trace, bytes_beside_nodes, bytes_per_beam_node,
@@ -39,6 +41,8 @@ pub struct SearchTables<'t> {
     tables: &'t dyn TableSource,
     /// The patterns that the search starts with.
     patterns: OnceLock<Arc<PatternTables>>,
+    /// The tables of the patterns that the request chose.
+    chosen: OnceLock<DisjointPatterns>,
     /// True if IDA\* may continue with stronger patterns.
     is_upgradable: bool,
     /// Stronger patterns that were loaded meanwhile, by tier.
@@ -55,6 +59,7 @@ impl<'t> SearchTables<'t> {
         Self {
             tables,
             patterns: OnceLock::new(),
+            chosen: OnceLock::new(),
             is_upgradable: false,
             stronger: Default::default(),
             continued: Default::default(),
@@ -75,6 +80,18 @@ impl<'t> SearchTables<'t> {
     /// Lets IDA\* continue with stronger patterns once they are loaded.
     pub fn upgradable(self, is_upgradable: bool) -> Self {
         Self { is_upgradable, ..self }
+    }
+
+    /// Builds the tables of the patterns that a request chose, if any. Returns false if `is_stopped` returned true.
+    pub(crate) fn build_chosen(&self, request: &SearchRequest, is_stopped: &mut dyn FnMut() -> bool) -> bool {
+        let Some(patterns) = &request.plan.patterns else { return true };
+        let built = DisjointPatterns::build(patterns, request.puzzle.goal(), is_stopped);
+        built.is_some_and(|built| self.chosen.set(built).is_ok())
+    }
+
+    /// The tables of the patterns that the request chose, once they are built.
+    pub(crate) fn chosen(&self) -> Option<&DisjointPatterns> {
+        self.chosen.get()
     }
 
     /// The patterns that the search has used, from the strongest.
@@ -123,6 +140,9 @@ pub(crate) fn dispatch<C: HeuristicCall>(
 ) -> C::Output {
     let tables = own.tables;
     let (size, goal_blank) = (puzzle.size(), puzzle.goal().blank());
+    if let (Some(chosen), HeuristicKind::PatternDatabase) = (own.chosen(), heuristic) {
+        return call.call(&Space::<Packed64>::new(puzzle), chosen);
+    }
     match (size.cells(), heuristic) {
         (_, HeuristicKind::PatternDatabase) if GoalClass::serves(size) => {
             let loaded = own.patterns.get_or_init(|| tables.patterns(GoalClass::of(size, goal_blank)));
@@ -207,6 +227,20 @@ pub fn nodes_within(bytes: u64, size: Size, algorithm: Algorithm, heuristic: Heu
     nodes.clamp(1, u64::from(u32::MAX) - 1)
 }
 
+/// Number of nodes of a search with this plan that fit into `bytes` bytes, beside the tables that it builds.
+pub fn nodes_of_plan(bytes: u64, size: Size, plan: &Plan) -> u64 {
+    let Some(patterns) = &plan.patterns else { return nodes_within(bytes, size, plan.algorithm, plan.heuristic) };
+    let beside = bytes_beside_nodes_of(size, plan.algorithm, plan.heuristic) + patterns.bytes();
+    (bytes.saturating_sub(beside) / bytes_per_node_of_plan(size, plan)).clamp(1, u64::from(u32::MAX) - 1)
+}
+
+fn bytes_per_node_of_plan(size: Size, plan: &Plan) -> u64 {
+    match plan.patterns {
+        Some(_) if plan.algorithm != Algorithm::Anytime => bytes_per_node::<Packed64, DisjointCosts>(),
+        _ => bytes_per_node_of(size, plan.algorithm, plan.heuristic),
+    }
+}
+
 /// Upper bound on the memory of a search and of the lists of nodes that it records.
 pub fn bytes_for(request: &SearchRequest) -> u64 {
     let size = request.puzzle.size();
@@ -214,7 +248,8 @@ pub fn bytes_for(request: &SearchRequest) -> u64 {
     bytes_beside_nodes_of(size, request.plan.algorithm, request.plan.heuristic)
         + Trace::most_bytes(size, request.most_expansions() as u64)
         + GeneratedNodes::most_bytes(size, request.most_generated() as u64)
-        + nodes * bytes_per_node_of(size, request.plan.algorithm, request.plan.heuristic)
+        + request.plan.patterns.map_or(0, |patterns| patterns.bytes())
+        + nodes * bytes_per_node_of_plan(size, &request.plan)
 }
 
 fn bytes_per_node_of(size: Size, algorithm: Algorithm, heuristic: HeuristicKind) -> u64 {

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use super::dispatch::{HeuristicCall, SearchTables, dispatch};
 use super::distance::Distance;
+use super::run::Control;
 use crate::Named;
-use crate::domain::{Board, Packed, Puzzle, Tile};
-use crate::search::heuristic::{GoalClass, Line, Part, PartOf};
-use crate::search::{HeuristicKind, HeuristicSearch, Space};
+use crate::domain::{Board, Packed, Packed64, Puzzle, Tile};
+use crate::search::heuristic::{DisjointPatterns, GoalClass, Line, Part, PartOf, PatternUse, TilePatterns};
+use crate::search::{HeuristicKind, HeuristicSearch, Space, StopReason};
 use crate::tables::TableSource;
 
 /// The estimates of a board.
@@ -68,6 +69,35 @@ pub fn explain(puzzle: &Puzzle, tables: &dyn TableSource) -> Explanation {
     }
 }
 
+/// The estimate of a board by chosen patterns.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PatternExplanation {
+    /// The estimate, whose parts are the patterns, and the tiles in no pattern.
+    pub estimate: Estimate,
+    /// The tables, and their entries for the board.
+    pub tables: Vec<PatternUse>,
+}
+
+/// Builds the tables of chosen patterns, and estimates the start of a puzzle by them.
+///
+/// # Errors
+/// If the deadline or a cancel flag ends the construction.
+pub fn explain_patterns(
+    puzzle: &Puzzle,
+    patterns: &TilePatterns,
+    control: Control<'_>,
+) -> Result<PatternExplanation, StopReason> {
+    let mut stop = None;
+    let built = DisjointPatterns::build(patterns, puzzle.goal(), &mut || {
+        stop = control.stop();
+        stop.is_some()
+    });
+    let built = built.ok_or(stop.unwrap_or(StopReason::Cancelled))?;
+    let space = Space::<Packed64>::new(puzzle);
+    let estimate = Estimate::new(HeuristicKind::PatternDatabase, StartParts.call(&space, &built), puzzle.goal());
+    Ok(PatternExplanation { estimate, tables: built.uses(&space.start()) })
+}
+
 /// `None` if the heuristic needs pattern tables that are not loaded.
 fn estimate(puzzle: &Puzzle, heuristic: HeuristicKind, tables: &dyn TableSource) -> Option<Estimate> {
     let mut own = SearchTables::new(tables);
@@ -75,13 +105,16 @@ fn estimate(puzzle: &Puzzle, heuristic: HeuristicKind, tables: &dyn TableSource)
         let loaded = tables.loaded_patterns(GoalClass::of(puzzle.size(), puzzle.goal().blank()))?;
         own = SearchTables::with_patterns(tables, Some(loaded));
     }
-    let (h, parts) = dispatch(puzzle, heuristic, &own, StartParts);
-    let mut estimate = Estimate { heuristic, h, tiles: BTreeMap::new(), conflicts: Vec::new(), parts: Vec::new() };
-    parts.into_iter().for_each(|part| estimate.add(part, puzzle.goal()));
-    Some(estimate)
+    Some(Estimate::new(heuristic, dispatch(puzzle, heuristic, &own, StartParts), puzzle.goal()))
 }
 
 impl Estimate {
+    fn new(heuristic: HeuristicKind, (h, parts): (u32, Vec<Part>), goal: &Board) -> Self {
+        let mut estimate = Self { heuristic, h, tiles: BTreeMap::new(), conflicts: Vec::new(), parts: Vec::new() };
+        parts.into_iter().for_each(|part| estimate.add(part, goal));
+        estimate
+    }
+
     /// Adds a part, with the tile numbers of the goal instead of labels.
     fn add(&mut self, part: Part, goal: &Board) {
         let numbers = |labels: &[u8]| labels.iter().map(|label| goal.tile(*label)).collect::<Vec<Tile>>();

@@ -10,9 +10,9 @@ mod run;
 
 use std::time::Duration;
 
-pub use dispatch::{SearchTables, bytes_for, nodes_within};
+pub use dispatch::{SearchTables, bytes_for, nodes_of_plan, nodes_within};
 pub use distance::{AttemptCheck, Distance, check_attempt, distances_along};
-pub use explain::{Conflict, Estimate, Explanation, NamedPart, explain};
+pub use explain::{Conflict, Estimate, Explanation, NamedPart, PatternExplanation, explain, explain_patterns};
 pub use plan::{Plan, PlanConflict, SearchOptions};
 pub use report::{Report, Solution, Solved, WrongSolution};
 pub use request::{Limits, Records, RequestedSolutions, SearchRequest};

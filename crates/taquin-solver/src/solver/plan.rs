@@ -2,7 +2,7 @@
 
 use crate::Named;
 use crate::domain::{Metric, Size};
-use crate::search::heuristic::DistanceTable;
+use crate::search::heuristic::{DistanceTable, TilePatterns};
 use crate::search::{Algorithm, DuplicateDetection, HeuristicKind, SuccessorOrder, TieBreaking, Weight};
 
 /// Requested search options; `None` lets the service choose.
@@ -26,6 +26,8 @@ pub struct SearchOptions {
     pub require_optimal: bool,
     /// How lengths are counted.
     pub metric: Metric,
+    /// Patterns whose tables the search builds and uses, instead of the tables of `pattern_database`.
+    pub patterns: Option<TilePatterns>,
 }
 
 impl Default for SearchOptions {
@@ -40,6 +42,7 @@ impl Default for SearchOptions {
             depth_limit: None,
             require_optimal: false,
             metric: Metric::default(),
+            patterns: None,
         }
     }
 }
@@ -90,6 +93,8 @@ pub struct Plan {
     /// True if another heuristic may be used when there is no memory for the tables of this one; above 16 cells also
     /// when they are not built in time.
     pub is_heuristic_open: bool,
+    /// Patterns whose tables the search builds and uses.
+    pub patterns: Option<TilePatterns>,
 }
 
 /// Largest boards on which `auto` proves solutions optimal.
@@ -142,6 +147,7 @@ impl Plan {
         let heuristic = match options.heuristic {
             _ if !algorithm.takes_heuristic() => HeuristicKind::Zero,
             Some(heuristic) => heuristic,
+            None if options.patterns.is_some() => HeuristicKind::PatternDatabase,
             None => best_heuristic(size),
         };
         let is_multi_tile = options.metric == Metric::MultiTile;
@@ -156,7 +162,8 @@ impl Plan {
             falls_back: options.algorithm.is_none() && !options.require_optimal && !is_multi_tile,
             require_optimal: options.require_optimal,
             metric: options.metric,
-            is_heuristic_open: options.heuristic.is_none(),
+            is_heuristic_open: options.heuristic.is_none() && options.patterns.is_none(),
+            patterns: options.patterns,
         }
     }
 
@@ -164,6 +171,7 @@ impl Plan {
     /// it prefers the newest of equal nodes.
     pub fn is_instant(&self) -> bool {
         self.metric == Metric::SingleTile
+            && self.patterns.is_none()
             && self.algorithm == Algorithm::AStar
             && self.heuristic == HeuristicKind::PatternDatabase
             && self.tie_breaking.is_newest_first()
@@ -206,7 +214,7 @@ impl Plan {
 
     /// Replaces the heuristic with a heuristic without tables.
     pub fn without_tables(self) -> Self {
-        Self { heuristic: HeuristicKind::LinearConflict, ..self }
+        Self { heuristic: HeuristicKind::LinearConflict, patterns: None, ..self }
     }
 }
 
@@ -231,6 +239,9 @@ fn conflicts(options: &SearchOptions, size: Size) -> Vec<PlanConflict> {
     }
     if let Some(heuristic) = options.heuristic {
         heuristic_conflicts(heuristic, options.algorithm, size).for_each(|detail| refuse("heuristic", detail));
+    }
+    if let Some(patterns) = &options.patterns {
+        pattern_conflicts(patterns, options, size).into_iter().for_each(|detail| refuse("patterns", detail));
     }
     if options.weight != Weight::ONE && !named(|algorithm| algorithm == Algorithm::WeightedAStar) {
         refuse("weight", format!("`{algorithm}` has no weight: use `weighted_astar`, or omit the weight"));
@@ -259,6 +270,26 @@ fn conflicts(options: &SearchOptions, size: Size) -> Vec<PlanConflict> {
             .heuristic
             .map_or_else(|| format!("`{algorithm}`"), |h| format!("`{algorithm}` with `{}`", h.name()));
         refuse("require", format!("{search} does not guarantee an optimal solution; `auto` does"));
+    }
+    conflicts
+}
+
+/// Conflicts of chosen patterns with the board size or with other options.
+fn pattern_conflicts(patterns: &TilePatterns, options: &SearchOptions, size: Size) -> Vec<String> {
+    let mut conflicts = Vec::new();
+    if patterns.size() != size {
+        conflicts.push(format!("the patterns are for {} boards, and the board is {size}", patterns.size()));
+    }
+    if let Some(heuristic) = options.heuristic.filter(|heuristic| *heuristic != HeuristicKind::PatternDatabase) {
+        let name = heuristic.name();
+        conflicts
+            .push(format!("`{name}` has no patterns: use `pattern_database`, or omit the heuristic or the patterns"));
+    }
+    if let Some(algorithm) = options.algorithm.filter(|algorithm| !algorithm.takes_heuristic()) {
+        conflicts.push(format!("`{}` takes no heuristic: omit the patterns", algorithm.name()));
+    }
+    if options.metric == Metric::MultiTile {
+        conflicts.push("the multi-tile metric has one search: omit the patterns, or omit `metric`".to_owned());
     }
     conflicts
 }
@@ -311,6 +342,7 @@ fn successor_order_conflict(options: &SearchOptions, size: Size) -> Option<Strin
     }
     let is_perfect = options.algorithm == Some(Algorithm::AStar)
         && DistanceTable::serves(size)
+        && options.patterns.is_none()
         && options.heuristic.is_none_or(|heuristic| heuristic == HeuristicKind::PatternDatabase)
         && options.tie_breaking.is_newest_first();
     let instead = "use another heuristic, `tie_breaking` `fifo` or `heap`, or omit it";

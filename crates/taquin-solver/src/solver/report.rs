@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::domain::{Metric, Path, Tile};
-use crate::search::heuristic::Tier;
+use crate::search::heuristic::{PatternUse, Tier};
 use crate::search::{
     Algorithm, Expansions, GeneratedNodes, HeuristicKind, IterationCounts, OptimalPaths, Stats, StopReason, Weight,
 };
@@ -51,10 +51,13 @@ pub struct Report {
     pub lower_bound: u32,
     /// The algorithm that found the solution or was stopped.
     pub algorithm: Algorithm,
-    /// The heuristic of that algorithm.
+    /// The heuristic of that algorithm; `Zero` if it takes none, or if the tables of the chosen patterns were not built in
+    /// time.
     pub heuristic: HeuristicKind,
     /// The strongest pattern tables that were used, if any, also by a search whose solution was replaced.
     pub tables: Option<Tier>,
+    /// The tables of the patterns that the request chose; empty if it chose none, or if they were not built in time.
+    pub patterns: Vec<PatternUse>,
     /// Weight of h, for weighted A*.
     pub weight: Weight,
     /// Counters of the search.
@@ -73,7 +76,7 @@ pub struct Report {
     pub heights: Vec<u32>,
     /// The limit that stopped the search, even if there is a solution.
     pub search_stopped: Option<StopReason>,
-    /// Time of the search and the replay.
+    /// Time of the search and the replay, with the construction of the tables that the request chose.
     pub elapsed: Duration,
 }
 

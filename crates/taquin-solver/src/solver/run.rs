@@ -1,6 +1,6 @@
 //! One search on the caller's thread: from the request to the replayed solution.
 
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::dispatch::{HeuristicCall, SearchTables, dispatch, dispatch_without_tables};
 use super::plan::Plan;
@@ -11,7 +11,7 @@ use crate::domain::{Metric, Packed, Path, Puzzle};
 use crate::search::heuristic::{DistanceTable, Zero};
 use crate::search::{
     Algorithm, BucketOpenList, Budget, Evaluation, HeapOpenList, Helpers, HeuristicKind, HeuristicSearch, Objective,
-    Observer, OptimalPaths, Outcome, Recorded, Space, StopReason, TieBreaking, Trace, anytime, best_first,
+    Observer, OptimalPaths, Outcome, Recorded, Space, Stats, StopReason, TieBreaking, Trace, anytime, best_first,
     breadth_first, constructive, depth_first, ida_star, multi_tile, optimal_paths, perfect,
 };
 use crate::tables::TableSource;
@@ -31,6 +31,19 @@ pub struct Control<'a> {
     pub best: Option<&'a Path>,
 }
 
+impl Control<'_> {
+    /// Pauses if more important work needs this thread. Returns the reason to stop, if there is one.
+    pub(crate) fn stop(&self) -> Option<StopReason> {
+        if let Some(helpers) = self.helpers {
+            helpers.pause();
+        }
+        if self.cancel.iter().any(|flag| flag.load(Ordering::Relaxed)) {
+            return Some(StopReason::Cancelled);
+        }
+        self.deadline.filter(|deadline| Instant::now() >= *deadline).map(|_| StopReason::Time)
+    }
+}
+
 /// Runs a search and replays its solution.
 ///
 /// # Errors
@@ -40,13 +53,37 @@ pub fn solve(request: &SearchRequest, tables: &dyn TableSource, context: Control
     solve_with(request, &SearchTables::new(tables), context)
 }
 
-/// Solves a request with tables that may be loaded already.
+/// Solves a request with tables that may be loaded already. First builds the tables of the patterns that the request
+/// chose; the deadline and the cancel flags end the construction too.
+///
+/// # Errors
+/// As [`solve`].
 pub fn solve_with(
     request: &SearchRequest,
     tables: &SearchTables<'_>,
     context: Control<'_>,
 ) -> Result<Report, WrongSolution> {
     let begun = Instant::now();
+    let mut stop = None;
+    let is_built = tables.build_chosen(request, &mut || {
+        stop = context.stop();
+        stop.is_some()
+    });
+    let report = if is_built {
+        search_with(request, tables, context)
+    } else {
+        let (result, best) = (Err(stop.unwrap_or(StopReason::Cancelled)), context.best.cloned());
+        without_search(request, tables, Outcome { result, best, lower_bound: 0, stats: Stats::default() })
+    };
+    Ok(Report { elapsed: begun.elapsed(), ..report? })
+}
+
+/// Runs the search of a request whose chosen patterns have tables.
+fn search_with(
+    request: &SearchRequest,
+    tables: &SearchTables<'_>,
+    context: Control<'_>,
+) -> Result<Report, WrongSolution> {
     let SearchRequest { puzzle, plan, limits, .. } = request;
     let Control { deadline, cancel, helpers, observer, best } = context;
     let depth = plan.depth_limit.unwrap_or(u32::MAX);
@@ -69,7 +106,7 @@ pub fn solve_with(
     if matches!(report, Err(WrongSolution)) {
         tables.used().for_each(|used| tables.tables().drop_wrong_patterns(used));
     }
-    Ok(Report { elapsed: begun.elapsed(), ..report? })
+    report
 }
 
 /// Adds all optimal solutions if they are requested and one is proven, within the rest of the budget.
@@ -162,9 +199,10 @@ fn report(
 ) -> Result<Report, WrongSolution> {
     let SearchRequest { puzzle, plan, .. } = request;
     let lower_bound = outcome.lower_bound.max(if outcome.is_optimal() { 0 } else { root_bound(request, tables) });
-    let heuristic = if algorithm.takes_heuristic() { plan.heuristic } else { HeuristicKind::Zero };
+    let is_built = plan.patterns.is_none() || tables.chosen().is_some();
+    let heuristic = if algorithm.takes_heuristic() && is_built { plan.heuristic } else { HeuristicKind::Zero };
     // A lower bound may come from a search whose solution was replaced.
-    let mut used = tables.used().filter(|_| plan.heuristic == HeuristicKind::PatternDatabase);
+    let mut used = tables.used().filter(|_| plan.uses_patterns() && plan.patterns.is_none());
     let (mut solution, mut heights, mut is_enough) = (None, Vec::new(), false);
     if let Ok(path) = outcome.result {
         let tiles = path.replay(puzzle).map_err(|_| WrongSolution)?;
@@ -187,6 +225,7 @@ fn report(
         algorithm,
         heuristic,
         tables: used.next().map(|loaded| loaded.tier()),
+        patterns: tables.chosen().map_or_else(Vec::new, |chosen| chosen.uses(&Space::new(puzzle).start())),
         weight: plan.weight,
         stats: outcome.stats,
         expansions: None,
@@ -337,14 +376,14 @@ impl HeuristicCall for StartHeuristic {
 }
 
 /// Lower bound before any search: exact where there is a distance table, linear conflict otherwise. Both count single
-/// tiles, so there is none in the multi-tile metric.
+/// tiles, so there is none in the multi-tile metric. Chosen patterns, which may be weaker, do not matter.
 fn root_bound(SearchRequest { puzzle, plan, .. }: &SearchRequest, tables: &SearchTables<'_>) -> u32 {
     if plan.metric == Metric::MultiTile {
         return 0;
     }
     let is_known = DistanceTable::serves(puzzle.size());
     let heuristic = if is_known { HeuristicKind::PatternDatabase } else { HeuristicKind::LinearConflict };
-    dispatch(puzzle, heuristic, tables, StartHeuristic)
+    dispatch(puzzle, heuristic, &SearchTables::new(tables.tables()), StartHeuristic)
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 mod reference;
 
 mod anytime;
+mod chosen_patterns;
 mod distribution;
 mod heuristics;
 mod large_patterns;

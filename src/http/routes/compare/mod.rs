@@ -214,7 +214,7 @@ fn methods(fields: &mut FieldReader, size: Option<Size>, default: RequestedLimit
     }
     if fields.has("methods") {
         let methods = fields.objects("methods", MAX_METHODS, &FIELDS_OF_A_METHOD, |fields| {
-            let options = search::options(fields);
+            let options = search::options(fields, size);
             let limits = limits(fields).or(default);
             let plan = size.and_then(|size| search::plan(fields, &options, size));
             plan.map(|plan| Method { options, plan, limits })

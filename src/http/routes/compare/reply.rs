@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::Value;
 use taquin_solver::{
-    DuplicateDetection, Named, Path, Puzzle, SearchOptions, Solution, SuccessorOrder, TieBreaking, Weight,
+    DuplicateDetection, Named, Path, Puzzle, SearchOptions, Solution, SuccessorOrder, TieBreaking, Tile, Weight,
 };
 
 use crate::http::problem::Problem;
@@ -45,6 +45,8 @@ pub(crate) struct MethodReply {
     successor_order: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     depth_limit: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    patterns: Option<Vec<Vec<Tile>>>,
 }
 
 /// Result of a method, named by its `status`.
@@ -128,6 +130,7 @@ impl MethodReply {
             successor_order: (options.successor_order != SuccessorOrder::default())
                 .then(|| options.successor_order.letters()),
             depth_limit: options.depth_limit,
+            patterns: options.patterns.map(|patterns| patterns.patterns().collect()),
         }
     }
 }
@@ -165,7 +168,7 @@ impl fmt::Display for CompareReply {
 impl MethodReply {
     /// The names of the columns of [`csv`](Self::csv).
     pub(crate) const CSV_NAMES: &str =
-        "algorithm,heuristic,weight,tie_breaking,duplicate_detection,successor_order,depth_limit";
+        "algorithm,heuristic,weight,tie_breaking,duplicate_detection,successor_order,depth_limit,patterns";
 
     /// The fields as values of CSV: nothing for options at their default.
     pub(crate) fn csv(&self) -> String {
@@ -178,8 +181,16 @@ impl MethodReply {
             self.duplicate_detection.unwrap_or_default().to_owned(),
             self.successor_order.clone().unwrap_or_default(),
             number(self.depth_limit.map(|limit| limit.to_string())),
+            self.patterns_as_text(),
         ]
         .join(",")
+    }
+
+    /// The patterns as text: a space between tiles, a slash between patterns.
+    fn patterns_as_text(&self) -> String {
+        let patterns = self.patterns.iter().flatten();
+        let patterns = patterns.map(|tiles| tiles.iter().map(Tile::to_string).collect::<Vec<_>>().join(" "));
+        patterns.collect::<Vec<_>>().join("/")
     }
 }
 
@@ -189,6 +200,7 @@ impl fmt::Display for MethodReply {
         let words = [self.heuristic, self.tie_breaking, self.duplicate_detection, self.successor_order.as_deref()];
         words.into_iter().flatten().try_for_each(|word| write!(f, " {word}"))?;
         self.weight.map_or(Ok(()), |Number(weight)| write!(f, " ×{weight}"))?;
-        self.depth_limit.map_or(Ok(()), |limit| write!(f, " to depth {limit}"))
+        self.depth_limit.map_or(Ok(()), |limit| write!(f, " to depth {limit}"))?;
+        self.patterns.as_ref().map_or(Ok(()), |_| write!(f, " {}", self.patterns_as_text()))
     }
 }

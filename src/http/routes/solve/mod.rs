@@ -232,9 +232,9 @@ impl SolveBody {
     fn read(input: RequestFields, media_type: Option<MediaType>) -> Result<Self, Problem> {
         let mut fields = input.reader(&FIELDS);
         let boards = board_and_goal(&mut fields);
-        let options = search::options(&mut fields);
-        let require_optimal = fields.choice("require", None) == Some(Require::Optimal);
         let size = boards.map(|(board, _)| board.size());
+        let options = search::options(&mut fields, size);
+        let require_optimal = fields.choice("require", None) == Some(Require::Optimal);
         let solutions = requested_solutions(&mut fields, &options, size);
         let require_optimal = require_optimal || (solutions.is_some() && options.promises_optimal());
         let metric = fields.choice("metric", None).unwrap_or_default();

@@ -22,8 +22,9 @@ pub use linear_conflict::LinearConflict;
 pub use manhattan::Manhattan;
 pub use part::{Line, Part, PartOf};
 pub use pattern::{
-    AdditivePatterns, Costs, Geometry, GoalClass, HugeVec, LargeAdditivePatterns, LargeCosts, LargeSums, Partition,
-    PatternTable, Patterns, Symmetry, TableUpgrade, Tier,
+    AdditivePatterns, Costs, DisjointCosts, DisjointPatterns, Geometry, GoalClass, HugeVec, LargeAdditivePatterns,
+    LargeCosts, LargeSums, Partition, PatternFault, PatternReason, PatternTable, PatternUse, Patterns, Symmetry,
+    TableUpgrade, Tier, TilePatterns,
 };
 pub use walking_distance::{WalkingDistance, WalkingShape, WalkingTable};
 

@@ -16,8 +16,8 @@ pub use move_automaton::{MoveAutomaton, MoveHistory};
 use super::beam::{Accounting, Beam, HeuristicGuide, PatternGuide, beam};
 use super::heuristic::pattern::symmetry::VIEWS;
 use super::heuristic::{
-    AdditivePatterns, ExactDistance, Gaschnig, Hamming, InversionDistance, LargeAdditivePatterns, LinearConflict,
-    Manhattan, Sum, WalkingDistance, Zero,
+    AdditivePatterns, DisjointPatterns, ExactDistance, Gaschnig, Hamming, InversionDistance, LargeAdditivePatterns,
+    LinearConflict, Manhattan, Sum, WalkingDistance, Zero,
 };
 use super::observer::PartObserver;
 use super::trace::Visit;
@@ -79,6 +79,7 @@ impl<P: Packed> HeuristicSearch<P> for LinearConflict {}
 impl<P: Packed, A: Heuristic<P>, B: Heuristic<P>> HeuristicSearch<P> for Sum<A, B> {}
 impl HeuristicSearch<Packed64> for WalkingDistance<'_> {}
 impl HeuristicSearch<Packed64> for ExactDistance<'_> {}
+impl HeuristicSearch<Packed64> for DisjointPatterns {}
 
 impl HeuristicSearch<Packed64> for AdditivePatterns<'_> {
     const PRUNES: bool = true;

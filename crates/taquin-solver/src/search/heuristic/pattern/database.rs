@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::cells::{Cells, before, members};
-use super::generate::{bytes_beside, generate};
+use super::generate::{bytes_to_generate, generate};
 use super::huge_vec::HugeVec;
 use super::index::PatternIndex;
 use super::index_16::{Index16, Layout16, TileStep16};
@@ -281,7 +281,12 @@ impl Geometry {
 
     /// Temporary memory of [`PatternTable::build`] besides the table, in bytes.
     pub fn bytes_to_build(&self) -> usize {
-        bytes_beside(&self.index, &self.permutations)
+        bytes_to_generate(self.index.len(), &self.permutations)
+    }
+
+    /// Number of entries of a table.
+    pub fn entries(&self) -> usize {
+        self.index.len() * self.permutations.count()
     }
 
     /// Number of 64-bit words of a table.
@@ -296,9 +301,24 @@ impl PatternTable {
     /// # Panics
     /// If `labels` is not an ascending list of as many tiles as the geometry is for.
     pub fn build(goal_blank: Cell, labels: &[u8], geometry: &Arc<Geometry>) -> Self {
+        Self::build_until(goal_blank, labels, geometry, &mut || false).expect("nothing stops the construction")
+    }
+
+    /// Generates the table, as [`build`](Self::build) does. Returns `None` if `is_stopped` returns true, which is asked
+    /// after each cost.
+    ///
+    /// # Panics
+    /// As [`build`](Self::build).
+    pub fn build_until(
+        goal_blank: Cell,
+        labels: &[u8],
+        geometry: &Arc<Geometry>,
+        is_stopped: &mut dyn FnMut() -> bool,
+    ) -> Option<Self> {
         let home = geometry.home(goal_blank, labels);
         let Geometry { index, permutations, shifts, .. } = &**geometry;
-        Self::new(labels, geometry, home, generate(index, permutations, shifts, home))
+        let bits = generate(index, permutations, shifts, home, is_stopped)?;
+        Some(Self::new(labels, geometry, home, bits))
     }
 
     /// Creates a table from the [bits](Self::bits) of an earlier one.

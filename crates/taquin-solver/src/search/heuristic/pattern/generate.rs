@@ -11,28 +11,34 @@ use super::row_shift::{RowLayout, RowShift};
 /// All entries of a cost are found together, row by row, from the rows one move away. A move that passes no tile leaves
 /// permutations unchanged. Other moves change them in one of [a few ways](RowShift). A complete row is not visited
 /// again.
+/// Returns `None` if `is_stopped` returns true, which is asked after each cost.
 pub(crate) fn generate(
     index: &PatternIndex,
     permutations: &Permutations,
     shifts: &Shifts,
     home_slot: usize,
-) -> HugeVec<u64> {
+    is_stopped: &mut dyn FnMut() -> bool,
+) -> Option<HugeVec<u64>> {
     let mut generate = Generator::new(index, permutations, shifts);
     generate.start(home_slot);
     for cost in 1.. {
+        if is_stopped() {
+            return None;
+        }
         if !generate.next_cost(cost) {
             break;
         }
     }
-    generate.second_bits
+    Some(generate.second_bits)
 }
 
-/// Maximum memory of [`generate`] besides its result, in bytes, for patterns of four tiles or more.
-pub(crate) fn bytes_beside(index: &PatternIndex, permutations: &Permutations) -> usize {
+/// Maximum memory of [`generate`] besides its result, in bytes, for patterns of four tiles or more, given the number of
+/// slots of the index.
+pub(crate) fn bytes_to_generate(slots: usize, permutations: &Permutations) -> usize {
     // Two bit planes, and the moves.
     let rows = RowLayout::of(permutations);
     let of_slot = size_of::<SlotState>() + size_of::<usize>();
-    index.len() * (2 * size_of::<u32>() * rows.groups() + Edges::per_slot(permutations) * size_of::<Edge>() + of_slot)
+    slots * (2 * size_of::<u32>() * rows.groups() + Edges::per_slot(permutations) * size_of::<Edge>() + of_slot)
 }
 
 /// State of the generation.

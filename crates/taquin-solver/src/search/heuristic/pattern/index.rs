@@ -51,6 +51,12 @@ impl PatternIndex {
         this
     }
 
+    /// Number of slots of the index for `tiles` tiles, without building it.
+    pub(crate) fn slots_of(size: Size, tiles: usize) -> usize {
+        let neighbors = neighbors(size);
+        sets(size, tiles).map(|set| regions(size, &neighbors, set).count()).sum()
+    }
+
     /// The size of the boards.
     pub(crate) fn size(&self) -> Size {
         self.size

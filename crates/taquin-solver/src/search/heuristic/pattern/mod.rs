@@ -4,6 +4,7 @@ pub(crate) mod additive;
 pub(crate) mod additive_large;
 mod cells;
 pub(crate) mod database;
+mod disjoint;
 mod generate;
 #[cfg_attr(not(feature = "huge-pages"), path = "heap_vec.rs")]
 mod huge_vec;
@@ -15,11 +16,14 @@ mod permutation;
 mod row_shift;
 mod shared_tables;
 pub(crate) mod symmetry;
+mod tile_patterns;
 pub(crate) mod view;
 
 pub use additive::{AdditivePatterns, Costs};
 pub use additive_large::{LargeAdditivePatterns, LargeCosts, LargeSums};
 pub use database::{Geometry, PatternTable};
+pub use disjoint::{DisjointCosts, DisjointPatterns, PatternUse};
 pub use huge_vec::HugeVec;
 pub use partition::{Partition, Patterns, TableUpgrade, Tier};
 pub use symmetry::{GoalClass, Symmetry};
+pub use tile_patterns::{PatternFault, PatternReason, TilePatterns};
