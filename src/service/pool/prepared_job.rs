@@ -51,8 +51,7 @@ pub(crate) async fn prepare(
     const SHARE: u32 = 4;
     let SearchRequest { puzzle, plan, limits, .. } = &job;
     let (size, goal_blank) = (puzzle.size(), puzzle.goal().blank());
-    let uses_cache = plan.uses_patterns() && plan.patterns.is_none();
-    if !uses_cache || !GoalClass::serves(size) {
+    if !plan.uses_patterns() || plan.patterns.is_some() || !GoalClass::serves(size) {
         return Ok(PreparedJob { job, patterns: None, tables: TablesAtHand::Usual });
     }
     let (is_large, is_open) = (size.cells() > Packed64::MAX_CELLS, plan.is_heuristic_open);

@@ -257,13 +257,8 @@ fn conflicts(options: &SearchOptions, size: Size) -> Vec<PlanConflict> {
     if options.successor_order != SuccessorOrder::default() {
         successor_order_conflict(options, size).into_iter().for_each(|detail| refuse("successor_order", detail));
     }
-    if options.depth_limit.is_some() && !named(Algorithm::takes_depth_limit) {
-        let instead = "use `ida_star`, `iterative_deepening` or `depth_first`, or omit it";
-        refuse("depth_limit", format!("`{algorithm}` has no depth limit: {instead}"));
-    } else if options.depth_limit.is_some() && options.duplicate_detection == DuplicateDetection::ExpandedOnly {
-        let detail = "`expanded_only` drops shorter paths, so a depth limit could hide every solution: use `closed` or \
-                      `parent`, or omit the depth limit";
-        refuse("depth_limit", detail.to_owned());
+    if options.depth_limit.is_some() {
+        depth_limit_conflict(options, algorithm).into_iter().for_each(|detail| refuse("depth_limit", detail));
     }
     if options.require_optimal && !options.promises_optimal() {
         let search = options
@@ -272,6 +267,17 @@ fn conflicts(options: &SearchOptions, size: Size) -> Vec<PlanConflict> {
         refuse("require", format!("{search} does not guarantee an optimal solution; `auto` does"));
     }
     conflicts
+}
+
+/// Conflict of a depth limit with the algorithm, or with the duplicate detection.
+fn depth_limit_conflict(options: &SearchOptions, algorithm: &str) -> Option<String> {
+    if !options.algorithm.is_some_and(Algorithm::takes_depth_limit) {
+        let instead = "use `ida_star`, `iterative_deepening` or `depth_first`, or omit it";
+        return Some(format!("`{algorithm}` has no depth limit: {instead}"));
+    }
+    let detail = "`expanded_only` drops shorter paths, so a depth limit could hide every solution: use `closed` or \
+                  `parent`, or omit the depth limit";
+    (options.duplicate_detection == DuplicateDetection::ExpandedOnly).then(|| detail.to_owned())
 }
 
 /// Conflicts of chosen patterns with the board size or with other options.

@@ -3,6 +3,7 @@
 use std::ops::RangeInclusive;
 
 use taquin_bulk::{FieldError, counted, sentence};
+use taquin_solver::Size;
 
 use crate::http::problem::{Problem, ProblemKind};
 use crate::http::reply::service_failure;
@@ -11,58 +12,54 @@ use crate::service::{Draw, DrawError, ServiceError};
 /// Returns the problem of a failed drawing, with the possible lengths.
 pub(in crate::http::routes) fn draw_failure(error: &DrawError, how: &Draw) -> Problem {
     match error {
-        DrawError::LengthsUnknown(size) => unsupported(
-            how,
-            &format!(
-                "optimal lengths are known only for boards of up to 16 cells, not for {size} boards; use `walk`, or \
-                 omit `{}`",
-                field(how)
-            ),
-        ),
-        DrawError::TooRare(available) => unsupported(
-            how,
-            &format!(
-                "boards with an optimal length {} cannot be found soon; for this size and goal, lengths {} can be \
-                 drawn",
-                wanted(how),
-                available.iter().map(listed).collect::<Vec<_>>().join(" and ")
-            ),
-        ),
+        DrawError::LengthsUnknown(size) => unsupported(how, &lengths_unknown(*size, how)),
+        DrawError::TooRare(available) => unsupported(how, &too_rare(available, how)),
         DrawError::PercentilesUnknown => unsupported(
             how,
             "percentiles are known for boards of up to 12 cells, for 4×4 boards, and for 2×7, 2×8 and 3×5 boards with \
              the blank's goal in a corner; use `walk`, or omit `percentile`",
         ),
-        DrawError::NoSuchLength(greatest) => out_of_range(
-            how,
-            &format!(
-                "no board has an optimal length {}; for this size and goal, lengths range from 0 to {greatest}",
-                wanted(how)
-            ),
-        ),
+        DrawError::NoSuchLength(greatest) => {
+            let wanted = wanted(how);
+            let detail = format!(
+                "no board has an optimal length {wanted}; for this size and goal, lengths range from 0 to {greatest}"
+            );
+            out_of_range(how, &detail)
+        }
         DrawError::NoSuchPercentile(nearest) => out_of_range(
             how,
             &format!("no length has a percentile in this range; {nearest} is one, and /distances has the others"),
         ),
-        DrawError::TooFew(exist) => out_of_range_of(
-            "count",
-            &format!(
-                "only {} {} the request: ask for no more, or omit `distinct`",
-                counted(*exist, "different board"),
-                if *exist == 1 { "meets" } else { "meet" }
-            ),
-        ),
-        DrawError::Repeated { found, draws } => out_of_range_of(
-            "count",
-            &format!(
-                "{draws} draws found only {}: ask for no more, or omit `distinct`",
-                counted(*found as u64, "different board")
-            ),
-        ),
+        DrawError::TooFew(exist) => {
+            let meet = if *exist == 1 { "meets" } else { "meet" };
+            too_many_distinct(&format!("only {} {meet} the request", counted(*exist, "different board")))
+        }
+        DrawError::Repeated { found, draws } => {
+            too_many_distinct(&format!("{draws} draws found only {}", counted(*found as u64, "different board")))
+        }
         DrawError::TimeUp => time_up(),
         DrawError::Cancelled => service_failure(&ServiceError::ShuttingDown),
         DrawError::Failed(error) => service_failure(error),
     }
+}
+
+fn lengths_unknown(size: Size, how: &Draw) -> String {
+    let field = field(how);
+    format!(
+        "optimal lengths are known only for boards of up to 16 cells, not for {size} boards; use `walk`, or omit `{field}`"
+    )
+}
+
+fn too_rare(available: &[RangeInclusive<u32>], how: &Draw) -> String {
+    let (wanted, available) = (wanted(how), available.iter().map(listed).collect::<Vec<_>>().join(" and "));
+    format!(
+        "boards with an optimal length {wanted} cannot be found soon; for this size and goal, lengths {available} can be \
+         drawn"
+    )
+}
+
+fn too_many_distinct(reason: &str) -> Problem {
+    out_of_range_of("count", &format!("{reason}: ask for no more, or omit `distinct`"))
 }
 
 fn time_up() -> Problem {
