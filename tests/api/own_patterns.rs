@@ -121,7 +121,7 @@ async fn the_construction_of_tables_is_work_of_the_pool() {
     let service = Service::start(&["--workers", "1", "--queue", "0"]).await;
     let client = service.client();
     let patterns = json!([[1, 2, 3, 4, 5, 6, 7], [8, 9, 10, 11, 12, 13]]);
-    let mut question = json!({ "board": "15 14 8 12/10 11 9 13/2 6 5 1/3 7 4 0", "patterns": patterns });
+    let mut question = json!({ "board": "15 14 8 12/10 11 9 13/2 6 5 1/3 4 7 0", "patterns": patterns });
     question["algorithm"] = json!("astar");
     question["limits"] = json!({ "time_ms": 5 });
     let problem = client.post("/solve", &question).await.problem("search-limit-exceeded");
