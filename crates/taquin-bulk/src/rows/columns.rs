@@ -17,7 +17,7 @@ pub enum CsvInput {
     Boards,
     /// A header, with the index of each column that is read, from 0.
     Columns {
-        /// The separator of fields, one of [`DELIMITERS`].
+        /// The separator of fields: a comma, a tab, a semicolon or a vertical bar.
         delimiter: u8,
         /// Column of the id, and its name in lower case; `None` if the header has no such column.
         id: Option<(usize, String)>,
