@@ -195,7 +195,7 @@ const section = (title, ...content) => el('section', { class: 'setting' }, el('h
 
 /**
  * Parses a text: JSON is a request or a board, a link contains a request, anything else is a board as text. The service
- * reads boards as text, printed arrays and lists in braces among them, and says what it cannot read.
+ * reads boards as text, also printed arrays and lists in braces. An error quotes the text that is no board.
  */
 export function understood(text) {
   const trimmed = text.trim();

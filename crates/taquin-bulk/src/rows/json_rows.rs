@@ -60,7 +60,7 @@ impl Scan {
     }
 }
 
-/// What is known of the JSON value at the start of a text.
+/// Extent of the JSON value at the start of a text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Extent {
     /// The text is no array and no object.
@@ -174,7 +174,7 @@ impl JsonRows {
         }
     }
 
-    /// Ends the text, and appends what is left to `out`.
+    /// Ends the text, and appends the remaining rows to `out`.
     pub(super) fn finish(&mut self, reader: &RowReader, out: &mut Vec<u8>) {
         self.end_value(reader, out);
         if self.has_entry {

@@ -116,7 +116,7 @@ impl Records {
         }
     }
 
-    /// Ends the text, and appends what is left to `out`.
+    /// Ends the text, and appends the remaining rows to `out`.
     pub(super) fn finish(&mut self, reader: &RowReader, out: &mut Vec<u8>) {
         self.end_line(reader, out);
         self.write(reader, out);
