@@ -2,10 +2,11 @@
 //! each, and prints the z-score of the mean and χ² of the lengths.
 //!
 //! ```text
-//! cargo run --release --example sampled_lengths -- ROWS COLS BLANK BOARDS SEED
+//! cargo run --release --example sampled_lengths -- 3 5 14 300 1
 //! ```
 //!
-//! `BLANK` is the goal cell of the blank, counted from 0.
+//! The arguments are `ROWS COLS BLANK BOARDS SEED`. `BLANK` is the goal cell of the blank, counted from 0. Without
+//! arguments, a hundred boards of the 15-puzzle are drawn.
 
 use std::error::Error;
 use std::time::Instant;
@@ -19,7 +20,11 @@ const LEAST_EXPECTED: f64 = 5.0;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments = std::env::args().skip(1).map(|text| text.parse()).collect::<Result<Vec<u64>, _>>()?;
-    let [rows, cols, blank, boards, seed] = arguments[..] else { return Err("ROWS COLS BLANK BOARDS SEED".into()) };
+    let [rows, cols, blank, boards, seed] = match arguments[..] {
+        [] => [4, 4, 15, 100, 1],
+        [rows, cols, blank, boards @ 1..=u64::MAX, seed] => [rows, cols, blank, boards, seed],
+        _ => return Err("the arguments are ROWS COLS BLANK BOARDS SEED, with at least 1 board".into()),
+    };
     let size = Size::try_from((rows as usize, cols as usize)).map_err(|_| "no such size")?;
     let goal = goal(size, blank)?;
     let distribution = Distribution::stored(Metric::SingleTile, size, goal.blank()).ok_or("no counts are stored")?;
