@@ -1,4 +1,5 @@
-//! Fits the costs of tiles in adjacent cells to optimal lengths of 15-puzzles (`search/anytime/neighbor_costs.rs` of `taquin-solver`).
+//! Fits the costs of tiles in adjacent cells to optimal lengths of 15-puzzles (`search/anytime/neighbor_costs.rs` of
+//! `taquin-solver`).
 //!
 //! `cargo bench --bench neighbor_costs` solves random boards, leaves their optimal solutions at random positions by
 //! some random moves, and solves the boards there. A ridge regression (Hoerl & Kennard 1970) explains the lengths by

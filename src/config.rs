@@ -69,8 +69,8 @@ pub struct Flags {
     /// [default: 127.0.0.1:8080]
     ///
     /// A name is looked up once, at the start; of its addresses the service listens on the first IPv4 address, or else
-    /// on the first. Without an address, or if it is empty, the service listens on the port in the variable PORT, on all
-    /// addresses; cloud platforms set PORT. An empty PORT counts as absent.
+    /// on the first. Without an address, or if it is empty, the service listens on the port in the variable PORT, on
+    /// all addresses; cloud platforms set PORT. An empty PORT counts as absent.
     #[arg(long, env = "TAQUIN_LISTEN", value_name = "[HOST]:PORT", global = true)]
     listen: Option<String>,
 

@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 /// Time for all addresses together. The health check of the container image may take three seconds.
 const TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Requests `/livez` from the service, at one address after another until the service responds with 200. The check takes
-/// two seconds at most. Each address may take an equal share of the time that is left for it and for the addresses after
-/// it.
+/// Requests `/livez` from the service, at one address after another until the service responds with 200. The check
+/// takes two seconds at most. Each address may take an equal share of the time that is left for it and for the
+/// addresses after it.
 ///
 /// # Errors
 /// If at none of the addresses the service responds with 200 in time. The error names each address.

@@ -1,5 +1,5 @@
-//! The text of a batch in any layout and encoding: the rows do not depend on the pieces in which the text arrives, and a
-//! board that is read is read again as itself.
+//! The text of a batch in any layout and encoding: the rows do not depend on the pieces in which the text arrives, and
+//! a board that is read is read again as itself.
 //!
 //! An input consists of one byte for the format, one byte for the length of a piece, and the text.
 #![no_main]

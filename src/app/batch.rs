@@ -20,8 +20,8 @@ pub fn run(flags: &BatchFlags, config: &Config) -> u8 {
     command::run(flags, |batch| until_signalled(batch, config))
 }
 
-/// Runs a batch on a thread. A signal cancels the batch and waits for its end; a second signal does not wait. Returns the
-/// ending with the number of the signal, or 0.
+/// Runs a batch on a thread. A signal cancels the batch and waits for its end; a second signal does not wait. Returns
+/// the ending with the number of the signal, or 0.
 fn until_signalled(batch: Batch, config: &Config) -> Result<(BatchEnding, u8), BatchError> {
     let runtime = runtime::Builder::new_current_thread().enable_all().build().map_err(BatchError::Start)?;
     let (config, cancel) = (config.clone(), Arc::new(AtomicBool::new(false)));

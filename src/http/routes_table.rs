@@ -69,8 +69,8 @@ impl Routes {
         exact.or_else(|| self.iter().find(|route| fits(route.path, path)))
     }
 
-    /// Returns the path for which an unknown path may stand. The unknown path may have other slashes, capital letters, a
-    /// prefix such as `/api/v1`, or a typing error. Returns `None` if no route is similar, or if the path is a route.
+    /// Returns the path for which an unknown path may stand. The unknown path may have other slashes, capital letters,
+    /// a prefix such as `/api/v1`, or a typing error. Returns `None` if no route is similar, or if the path is a route.
     pub(crate) fn similar(&self, path: &str) -> Option<String> {
         /// The comparison takes quadratic time.
         const MAX_LENGTH: usize = 200;

@@ -119,8 +119,8 @@ impl Service {
     }
 
     /// Registers bulk work, which runs on workers that no search can use. The work runs until the work is done, the
-    /// handle is dropped, or [`cancel_all`](Self::cancel_all) is called. Each search of the work may use as many bytes of
-    /// memory as `bulk.search_memory` of the [settings](Self::settings).
+    /// handle is dropped, or [`cancel_all`](Self::cancel_all) is called. Each search of the work may use as many bytes
+    /// of memory as `bulk.search_memory` of the [settings](Self::settings).
     ///
     /// # Errors
     /// See [`BulkError`].
@@ -241,8 +241,8 @@ impl Service {
         self.pool.run_quick_work(is_instant, self.settings.default_time, move || explain(&puzzle, &*tables)).await
     }
 
-    /// Builds the tables of chosen patterns on a worker, and estimates the start of a puzzle by them. The inner error is
-    /// the reason why the construction ended early.
+    /// Builds the tables of chosen patterns on a worker, and estimates the start of a puzzle by them. The inner error
+    /// is the reason why the construction ended early.
     ///
     /// # Errors
     /// [`ServiceError`] if there is no capacity.

@@ -1,5 +1,5 @@
-//! The table of four older systems in docs/GUIDE.md: the service responds to each request with the figures of its row, and
-//! they are the figures of the original where these are stated.
+//! The table of four older systems in docs/GUIDE.md: the service responds to each request with the figures of its row,
+//! and they are the figures of the original where these are stated.
 
 use serde_json::Value;
 

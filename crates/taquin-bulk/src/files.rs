@@ -69,9 +69,9 @@ pub trait Files: fmt::Debug + Send + Sync {
     /// Errors of the storage.
     fn length(&self, name: &str) -> io::Result<Option<u64>>;
 
-    /// Calls `visit` with the name of each file in a folder whose name is greater than `after`. Names are compared by
-    /// their bytes. The order of the calls is arbitrary. The names are relative to the folder. A missing folder has no
-    /// files.
+    /// Calls `visit` with the name of each file in a folder, if the name of the file is greater than `after`. Names are
+    /// compared by their bytes. The order of the calls is arbitrary. The names are relative to the folder. A missing
+    /// folder has no files.
     ///
     /// # Errors
     /// Errors of the storage.

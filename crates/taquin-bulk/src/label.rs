@@ -139,8 +139,8 @@ impl LabelLimits {
         Self { requested, most_time: Duration::MAX, memory }
     }
 
-    /// Returns the limits of a search with this plan. `nodes` is the node limit that follows from the memory, which may
-    /// be less than the number of nodes that fit.
+    /// Returns the limits of a search with this plan. `nodes` is the node limit that follows from the memory. This
+    /// limit may be less than the number of nodes that fit into the memory.
     pub(crate) fn of_search(&self, plan: &Plan, nodes: u64) -> Limits {
         let Self { requested, most_time, .. } = *self;
         let default = plan.uses_all_time().then_some(Self::TIME_OF_LARGE_BOARDS);

@@ -62,7 +62,7 @@ impl NewFile {
         }
     }
 
-    /// Removes temporary files for the final path `path` that killed processes left.
+    /// Removes the temporary files that killed processes left for the final path `path`.
     pub fn remove_left(path: &Path) {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let Some(name) = path.file_name().and_then(OsStr::to_str) else { return };

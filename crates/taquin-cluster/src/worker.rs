@@ -146,8 +146,8 @@ impl<Q: Queue> Worker<Q> {
         let _ = self.stage.subscribe().wait_for(|reached| *reached >= stage).await;
     }
 
-    /// Does a task, and ends its lease. Returns false if the worker cannot do the task, and perhaps no other task
-    /// either.
+    /// Does a task, and ends its lease. Returns false if the worker cannot do the task. In this case, the worker may
+    /// also be unable to do other tasks.
     async fn serve(&self, lease: &Q::Lease) -> bool {
         self.metrics.leases.inc();
         let outcome = self.make(lease).await;

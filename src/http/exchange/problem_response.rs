@@ -56,8 +56,8 @@ fn accepts(headers: &HeaderMap) -> HeaderMap {
     headers.get_all(header::ACCEPT).iter().map(|value| (header::ACCEPT, value.clone())).collect()
 }
 
-/// Removes the problem from the extensions of a failed response, or creates one from its error status alone. `prefix` is
-/// the base path that was removed from `uri`.
+/// Removes the problem from the extensions of a failed response, or creates one from its error status alone. `prefix`
+/// is the base path that was removed from `uri`.
 fn problem_of(
     response: &mut Response,
     method: &Method,

@@ -23,7 +23,7 @@ struct AdmittedJobs {
     /// Deadline and arrival number of each admitted job. A job ends at its deadline, or soon afterwards, if the job has
     /// not ended before.
     deadlines: BTreeSet<(Instant, u64)>,
-    /// Times at which rejected clients were asked to retry. Each estimate removes the times that have passed.
+    /// Retry times that rejected clients have received. Each estimate removes the times that have passed.
     retry_times: VecDeque<Instant>,
     /// Time of the last record of a worker time, which marks the end of a job; `None` before the first record.
     last_end: Option<Instant>,

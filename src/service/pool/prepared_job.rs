@@ -21,7 +21,7 @@ pub(crate) struct PreparedJob {
     pub(crate) tables: TablesAtHand,
 }
 
-/// Tells whether an equal job at another time could have another result, because other tables are loaded at that time.
+/// Tells whether an equal job could have another result at another time, when other tables are loaded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum TablesAtHand {
     /// No: the job uses no tables, the tables are strong enough, or the memory limit never admits the tables.

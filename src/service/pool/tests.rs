@@ -176,7 +176,8 @@ async fn late_tables_leave_a_constructive_solution() {
     assert_eq!((report.algorithm, report.search_stopped), (Algorithm::Constructive, Some(StopReason::Time)));
 }
 
-/// Builds requested stronger tables like the background builder, but late.
+/// Starts a thread in place of the background builder. The thread waits for a request for stronger tables, and builds
+/// these tables 200 ms later.
 fn late_builder(tables: &Arc<Tables>) -> std::thread::JoinHandle<()> {
     let (sender, requests) = std::sync::mpsc::channel();
     tables.pattern_cache.set_background_builder(sender);

@@ -34,7 +34,8 @@ pub(crate) struct IndexedRow<'r> {
 /// A function that receives rows.
 type IndexedRowSink<'t> = dyn FnMut(&IndexedRow<'_>) + 't;
 
-/// A function that makes the rows with these indices, and passes the rows to a sink in order.
+/// A function that receives a range of indices, makes the rows with these indices, and passes the rows to a sink in
+/// order.
 type MakeRows<'s> = dyn Fn(Range<u64>, &mut IndexedRowSink<'_>) -> Result<(), EarlyEnd> + Sync + 's;
 
 /// The rows of a recipe or of a job. Any range of the rows can be made.

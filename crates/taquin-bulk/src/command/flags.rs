@@ -13,11 +13,11 @@ use crate::{MAX_ROWS, Recipe, Shard, Want};
 /// once.
 #[derive(Args, Clone, PartialEq, Eq, Debug)]
 pub struct BatchFlags {
-    /// A file of boards, - for the standard input, or the directory of a job whose labels are written as text or
-    /// Parquet
+    /// A file of boards, - for the standard input, or the directory of a job, to write the stored labels of the job as
+    /// text or Parquet
     ///
     /// A line is a board in any notation, such as `8 6 7/2 5 4/3 0 1` or `[[8,6,7],[2,5,4],[3,0,1]]`, or an object
-    /// `{"id": …, "board": …}`. A line of CSV has a board, or a tile for each cell.
+    /// `{"id": …, "board": …}`. A line of CSV has a board in one field, or one tile in each field.
     #[arg(value_name = "FILE|DIRECTORY|-")]
     pub(crate) input: Option<String>,
 
@@ -65,9 +65,10 @@ pub struct BatchFlags {
 
     /// Where to write: a file, a directory, or - for the standard output [default: -]
     ///
-    /// A file gets its name once the file is whole; until then the rows are in FILE.unfinished. In a directory the
-    /// boards are solved in chunks, and each chunk becomes a file. The same command again goes on where the first run
-    /// ended, also after the machine lost power.
+    /// A text file gets its name when it is complete. Until then, the rows are in FILE.unfinished, and --resume
+    /// continues an interrupted run. In a directory of packed labels, the boards are solved in chunks, and each chunk
+    /// becomes a file. To continue an interrupted run there, repeat the same command. This also works after a power
+    /// failure. A run that writes Parquet cannot be continued.
     #[arg(short, long, value_name = "FILE|DIRECTORY|-")]
     pub(crate) output: Option<String>,
 
@@ -86,8 +87,8 @@ pub struct BatchFlags {
     #[arg(long)]
     pub(crate) overwrite: bool,
 
-    /// Solve every n-th chunk, the i-th first, from 0, such as 17/100; other processes solve the others into the same
-    /// directory
+    /// Solve only every n-th chunk, beginning with chunk i, counted from 0, such as 17/100; other processes solve the
+    /// other chunks into the same directory
     #[arg(long, value_name = "i/n", value_parser = given(shard))]
     pub(crate) shard: Option<Given<Shard>>,
 

@@ -75,7 +75,8 @@ impl RowInput {
         BatchError::FaultyRow { path: self.path(), line, detail }
     }
 
-    /// Opens the input. For CSV, also reads the first line, which may be a header.
+    /// Opens the input. For CSV, also reads the first line that is neither blank nor a comment. This line may be a
+    /// header.
     ///
     /// # Errors
     /// [`BatchError::File`]. A header that names no board is an error too.
@@ -118,7 +119,7 @@ impl OpenInput {
     /// Reads ahead to the first valid row, and returns the goal of this row.
     ///
     /// # Errors
-    /// [`BatchError::File`]. It is an error too if the first lines, about a megabyte, have no valid row.
+    /// [`BatchError::File`]. An input without a valid row in about the first megabyte is an error too.
     pub(crate) fn first_goal(&mut self) -> Result<Board, BatchError> {
         let (mut at, mut length, mut line) = (0, 0, 0);
         let mut first_problem = None;
@@ -194,8 +195,8 @@ impl LineChunk {
         self.bytes.len() as u64
     }
 
-    /// Returns the rows. Each item has the number of the line, counted from 1, and the row. Blank lines and comments are
-    /// skipped.
+    /// Returns the rows. Each item has the number of the line, counted from 1, and the row. Blank lines and comments
+    /// are skipped.
     pub(crate) fn rows<'l>(&'l self, reader: &RowReader) -> impl Iterator<Item = (u64, InputRow<'l>)> {
         let lines = lines_of(&self.bytes).map(|line| &line[..line.len().min(KEPT)]);
         let lines = (self.start.lines + 1..).zip(lines);
@@ -209,8 +210,8 @@ impl LineChunk {
         let Some(line) = line else { return self.end.clone() };
         let mut position = self.start.clone();
         let before = (line - 1 - position.lines) as usize;
-        // The checksum of a truncated line would be wrong. Only the last line of a chunk may be truncated, and this loop
-        // never includes the last line.
+        // The checksum of a truncated line would be wrong. Only the last line of a chunk may be truncated, and this
+        // loop never includes the last line.
         lines_of(&self.bytes).take(before).for_each(|line| position.advance(1, line));
         position
     }

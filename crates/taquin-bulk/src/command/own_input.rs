@@ -17,8 +17,8 @@ fn are_one_file(one: Option<Metadata>, other: Option<Metadata>) -> bool {
 }
 
 impl Task {
-    /// Rejects an output that is also the input, before anything is written. If the labels come from a job, rejects all
-    /// files of the job as the output.
+    /// Rejects an output that is also the input, before anything is written. If the labels come from a job, rejects
+    /// every output in the directory of the job.
     ///
     /// # Errors
     /// The error message for `--output`.

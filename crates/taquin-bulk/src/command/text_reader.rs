@@ -5,11 +5,11 @@ use std::io::{self, Read};
 use crate::RowError;
 use crate::rows::InputText;
 
-/// A reader of an input whose text is converted.
+/// A reader that converts an input to UTF-8 with one row in each line.
 pub(crate) struct TextReader<R> {
     source: R,
     text: InputText,
-    /// Text that is ready, and the number of bytes that were read.
+    /// Converted text, and the number of its bytes that `read` has already returned.
     ready: (Vec<u8>, usize),
     is_ended: bool,
 }
@@ -19,7 +19,7 @@ impl<R: Read> TextReader<R> {
         Self { source, text, ready: (Vec::new(), 0), is_ended: false }
     }
 
-    /// True if the text is known to remain as it is.
+    /// Returns true once it is certain that the text needs no conversion.
     pub(crate) fn is_unchanged(&self) -> bool {
         self.text.is_unchanged()
     }

@@ -217,7 +217,9 @@ pub(super) fn board(
     None
 }
 
-/// The faults of a text. One stands for all parts that are not tiles, or for all rows of a wrong length.
+/// Returns the faults of a text that are reported. If a part of the text is not a tile, only the first such fault is
+/// reported. Otherwise, if a row has a wrong length, only the first such fault is reported. Otherwise all faults are
+/// reported.
 fn without_equal(faults: Vec<BoardFault>) -> Vec<BoardFault> {
     let first = |is_fault: fn(&BoardFault) -> bool| faults.iter().copied().find(is_fault);
     match first(is_unreadable).or(first(|fault| fault.row().is_some())) {
@@ -230,7 +232,8 @@ fn is_unreadable(fault: &BoardFault) -> bool {
     matches!(fault, BoardFault::Entry(PermutationFault::Unreadable { .. }, _))
 }
 
-/// Says how a text can be read as each of several boards.
+/// Returns the error message for a text that can be read as several boards. The message lists the first two boards, and
+/// how each of them is read.
 fn ambiguity(boards: &[ReadBoard]) -> String {
     let reading =
         |ReadBoard { board, read_as }: &ReadBoard| format!("`{board}` ({})", read_as.as_deref().unwrap_or("as text"));

@@ -29,15 +29,16 @@ pub struct ListedBoards {
 /// Fields of an entry that is an object.
 const FIELDS: [&str; 2] = ["board", "id"];
 
-/// Number of boards that a reading names.
+/// Maximum number of boards that `read_as` names for one way of reading. Further boards are only counted.
 const NAMED_BOARDS: usize = 3;
 
 /// Reads `boards`, a list of 1 to `most` boards of one size, and `goal`, `rows`, `cols` and `encoding`, which apply to
 /// all boards.
 ///
 /// A list is a JSON array, or text with a board in each line that is not blank. An entry is a board in any notation, or
-/// an object with `board` and perhaps `id`. Query parameters of this name add up. The pointers of errors include the
-/// index in the list. Returns `None` if any board or the goal has an error.
+/// an object with `board` and optionally `id`. The entries of several query parameters `boards` form one list. The
+/// pointers of errors include the index in the list. Returns `None` if any board or the goal has an error, or if the
+/// sizes differ.
 pub fn boards_and_goal(fields: &mut FieldReader, most: usize) -> Option<ListedBoards> {
     let (sides, encoding) = (sides(fields), fields.choice("encoding", None).unwrap_or_default());
     let boards =
@@ -55,7 +56,7 @@ pub fn boards_and_goal(fields: &mut FieldReader, most: usize) -> Option<ListedBo
     is_same.then_some(ListedBoards { boards, goal })
 }
 
-/// Reports each board whose size differs from the size of the first board.
+/// Reports each board whose size differs from the size of the first board. Returns true if all sizes are equal.
 fn of_one_size(fields: &mut FieldReader, size: Size, boards: &[ListedBoard]) -> bool {
     let mut is_same = true;
     for (at, listed) in boards.iter().enumerate().filter(|(_, listed)| listed.board.size() != size) {
@@ -67,8 +68,8 @@ fn of_one_size(fields: &mut FieldReader, size: Size, boards: &[ListedBoard]) -> 
     is_same
 }
 
-/// Splits `boards` into entries, with the kind of an error in them. Reports a value that is no list, one board instead
-/// of a list, or a list of a wrong length.
+/// Splits the field `boards` into entries. Also returns the problem kind of an error in an entry. Reports a value that
+/// is not a list, a value that is a single board, and a list with too few or too many entries.
 fn entries(fields: &mut FieldReader, sides: Sides, most: usize) -> Option<(ErrorKind, Vec<Json>)> {
     let field = fields.remove("boards")?.joined("\n");
     fields.check(&field);
@@ -110,7 +111,7 @@ fn entry_of_line(line: &str) -> Json {
     json.unwrap_or_else(|| Json::String(text.to_owned()))
 }
 
-/// True for an array of rows, and for a text of several lines, that are one board.
+/// Returns true if the value is one board: an array of rows, or a text of several lines.
 fn is_one_board(value: &Value, entries: &[Json], sides: Sides) -> bool {
     let tile = |cell: &Json| if let Json::Integer(tile) = cell { Some(Some(*tile)) } else { None };
     let row = |entry: &Json| match entry {
@@ -124,7 +125,7 @@ fn is_one_board(value: &Value, entries: &[Json], sides: Sides) -> bool {
     entries.len() > 1 && value.as_str().is_some_and(|text| is_board_text(text, sides))
 }
 
-/// What all entries of a list have in common.
+/// Properties that all entries of a list share.
 #[derive(Clone, Copy)]
 struct Entries {
     /// Kind of an error in an entry.
@@ -154,7 +155,8 @@ impl Entries {
         boards
     }
 
-    /// Reads one entry. Also returns how its board was read, unless in the notation of this program.
+    /// Reads one entry. Also returns how the board was read. This list is empty if the board is in a documented
+    /// notation.
     fn board(self, fields: &mut FieldReader, at: usize, entry: Json) -> (Option<ListedBoard>, Vec<String>) {
         let is_object = matches!(entry, Json::Object(_));
         let members = if let Json::Object(members) = entry { members } else { vec![("board".to_owned(), entry)] };

@@ -6,8 +6,9 @@ use super::{FieldReader, pointer};
 use crate::row_error::FieldError;
 
 impl FieldReader {
-    /// Reads a list of lists of whole numbers, which a query has as JSON. Also returns the value of the field, for
-    /// further errors. Returns `None` if the field is absent, or if any entry has an error.
+    /// Reads a list of lists of whole numbers. In a query, the list is written as JSON. Also returns the value of the
+    /// field, so that the caller can report further errors. Returns `None` if the field is absent, or if any entry has
+    /// an error.
     pub fn integer_lists(&mut self, name: &str) -> Option<(Value, Vec<Vec<i64>>)> {
         let value = self.take(name)?;
         let Some(Json::Array(lists)) = value.to_json() else {

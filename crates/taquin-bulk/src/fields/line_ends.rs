@@ -1,11 +1,11 @@
-//! Recognizes a board whose line ends are lost, as `curl -d @FILE` removes them.
+//! Recognizes a board that has lost its line ends. For example, `curl -d @FILE` removes the line ends of a file.
 
 use taquin_solver::Size;
 
 /// Texts of the blank, apart from 0.
 const BLANKS: [&str; 6] = ["_", ".", "*", "x", "X", "-"];
 
-/// Maximum length of a text, in bytes. The text of a larger board is not examined.
+/// Maximum length of an examined text, in bytes. A longer text is not examined.
 const MAX_LENGTH: usize = 1 << 10;
 
 /// Returns true if a text without line ends is the text of a board whose rows were joined. The last entry of each row
@@ -51,8 +51,8 @@ impl Joined<'_> {
         })
     }
 
-    /// Marks the tile of an entry as used while `rest` examines the entries behind. Returns false if the entry is not a
-    /// tile of the board, or if the tile is used already.
+    /// Marks the tile of an entry as used while `rest` examines the following entries. Returns the result of `rest`.
+    /// Returns false if the entry is not a tile of the board, or if the tile is used already.
     fn take(&mut self, entry: &str, rest: impl FnOnce(&mut Self) -> bool) -> bool {
         let Some(tile) = tile(entry).filter(|tile| self.used.get(*tile) == Some(&false)) else { return false };
         self.used[tile] = true;

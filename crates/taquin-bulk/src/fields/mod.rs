@@ -74,7 +74,7 @@ pub struct FieldReader {
     /// Names of the objects in the body, whose members are fields.
     objects: Vec<String>,
     errors: Errors,
-    /// How boards were read, unless in the notation of this program.
+    /// Descriptions of how boards were read. A board in a documented notation has no description.
     readings: Vec<String>,
     /// Kind of the error of a missing field, which depends on whether the request has a body.
     missing: ErrorKind,

@@ -5,11 +5,11 @@
 
 use taquin_solver::{Board, Size};
 
-/// Reads `[[…], …]` or `{"id": …, "board": [[…], …]}`. The tiles are numbers. The id is optional. The id is an integer
-/// without a sign, or a string without escapes.
+/// Reads `[[…], …]` or `{"id": …, "board": [[…], …]}`. The tiles are numbers. The id is optional. The id is a string of
+/// printable ASCII without escapes, or an integer of at most 15 digits without a sign.
 ///
-/// Returns the id and the board. The id has the bytes of the line, and is `None` if the row has no id. Returns `None`
-/// for any other line, and for every invalid board.
+/// Returns the id and the board. The id is the JSON text in the line; `None` if the row has no id. Returns `None` for
+/// any other line, and for every invalid board.
 pub(crate) fn plain_row(line: &[u8]) -> Option<(Option<&[u8]>, Board)> {
     let mut scanner = Scanner(line);
     if scanner.take("{").is_none() {

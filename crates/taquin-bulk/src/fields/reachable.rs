@@ -1,4 +1,4 @@
-//! Puzzles of boards and goals, and what a board that cannot reach its goal can reach instead.
+//! Creates puzzles from boards and goals. If a board cannot reach its goal, the error lists goals within reach.
 
 use taquin_solver::{Board, Named, Puzzle, PuzzleError, Reachability};
 
@@ -8,8 +8,8 @@ use crate::row_error::{ErrorKind, RowError, parity, reason, sentence};
 /// Creates the puzzle of a board and a goal.
 ///
 /// # Errors
-/// `unsolvable`, with the members of a `/solvable` response, if the board cannot reach the goal. `goal-mismatch` if the
-/// sizes differ.
+/// `unsolvable` if the board cannot reach the goal. This error has the members of a `/solvable` response, except
+/// `start` and `goal`. `goal-mismatch` if the sizes differ.
 pub fn puzzle(board: Board, goal: Board) -> Result<Puzzle, RowError> {
     Puzzle::try_new(board, goal).map_err(|error| match error {
         PuzzleError::Unreachable(reachability) => unsolvable(&board, &reachability),

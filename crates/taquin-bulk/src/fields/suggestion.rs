@@ -41,8 +41,9 @@ pub(crate) fn similar_field(name: &str, known: &[&str]) -> Option<String> {
     same(name, known).or_else(by_alias).or_else(|| most_like(name, known)).map(hint)
 }
 
-/// Returns true if `name` is a known name with one typing error, or in other letters or signs. Known names of less than
-/// four letters are too similar to other words.
+/// Returns true if `name` is a known name with one typing error, or with other capital letters or punctuation. In a
+/// known name of fewer than four letters, a typing error does not count, because such names are too similar to other
+/// words.
 pub(crate) fn is_misspelt(name: &str, known: &[&str]) -> bool {
     let written = letters(name);
     let is_near = |known: &str| known.len() >= 4 && strsim::osa_distance(&written, known) <= 1;
@@ -67,7 +68,7 @@ fn find<'w>(words: &[&'w str], word: &str) -> Option<&'w str> {
     words.iter().find(|known| **known == word).copied()
 }
 
-/// Finds the word of which `written` is another spelling.
+/// Finds the word that equals `written`, apart from capital letters, punctuation and a suffix in [`SUFFIXES`].
 fn same<'w>(written: &str, words: &[&'w str]) -> Option<&'w str> {
     let written = letters(written);
     let find =

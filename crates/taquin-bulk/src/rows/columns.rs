@@ -38,16 +38,17 @@ pub(crate) struct CsvRow {
     pub(crate) board: String,
 }
 
-/// The separators of fields, the most frequent one first. A line with several of them has the first one.
+/// The separators of fields, the most frequent one first. If a line contains several of these characters, the first of
+/// them in this list separates the fields.
 const DELIMITERS: [u8; 4] = [b',', b'\t', b';', b'|'];
 
 impl CsvInput {
     /// Reads the first line of a CSV file. Returns `None` if the line is a board, not a header.
     ///
-    /// A header has a column `board`, or columns for the cells: `0`, `1` and so on, `r0c0`, `r0c1` and so on, or `c0`, `c1`
-    /// and so on. Without these, one of the columns `state`, `puzzle`, `tiles`, `initial` and `start` is the board. It
-    /// optionally has a column `id`, or else `index`, `name` or `#`. Other columns are ignored. The line `0,1,2,…` is a
-    /// header, not a board.
+    /// A header has a column `board`, or columns for the cells. The columns for the cells have names such as `0`,
+    /// `r0c0` or `c0`. If the header has neither, the board is in one of the columns `state`, `puzzle`, `tiles`,
+    /// `initial` and `start`. A header may have a column `id`; otherwise one of the columns `index`, `name` and `#` has
+    /// the id. Other columns are ignored. The line `0,1,2,…` is a header, not a board.
     ///
     /// # Errors
     /// The reason why a header names no board, or why the line is not one row.
@@ -107,8 +108,9 @@ impl CsvInput {
     }
 }
 
-/// The columns of the cells with names such as `r0c0` or `c0`, counted from 0 or from 1, and the number of cells in a row
-/// if the names tell it. Names such as `pos0` or `tile1` may mean the position of a tile, and are not read.
+/// Returns the columns of cells with names such as `r0c0` or `c0`. The numbers in the names begin with 0 or 1. Also
+/// returns the number of cells in a row, if the names contain row numbers. Names such as `pos0` or `tile1` may mean the
+/// position of a tile, and are not read.
 fn named_cells(find: &impl Fn(&str) -> Option<usize>) -> Option<(Vec<usize>, Option<usize>)> {
     for first in [0, 1] {
         for (row, col) in [("r", "c"), ("row", "col"), ("r", "_c")] {
@@ -130,7 +132,7 @@ fn named_cells(find: &impl Fn(&str) -> Option<usize>) -> Option<(Vec<usize>, Opt
     None
 }
 
-/// The column of the board under one of its other names.
+/// Returns the only column with a name in [`BOARD_NAMES`]. Fails if there are several such columns or none.
 fn board_column(find: &impl Fn(&str) -> Option<usize>) -> Result<usize, String> {
     let found: Vec<&str> = BOARD_NAMES.into_iter().filter(|name| find(name).is_some()).collect();
     match found[..] {
@@ -164,8 +166,9 @@ pub(crate) fn without_mark(line: &[u8]) -> &[u8] {
 }
 
 thread_local! {
-    /// The CSV readers of the thread, one for each separator, which all lines use. A new reader would compute its state
-    /// transitions, which takes nine tenths of the time for a line with a 3×3 board.
+    /// The CSV readers of the thread, one for each separator. Each reader serves all lines with its separator, because
+    /// a new reader first computes its state transitions. For a line with a 3×3 board, this computation takes nine
+    /// tenths of the time.
     static READERS: [RefCell<Reader>; DELIMITERS.len()] =
         DELIMITERS.map(|delimiter| RefCell::new(ReaderBuilder::new().delimiter(delimiter).build()));
 }

@@ -2,8 +2,8 @@
 
 use taquin_solver::{Sides, read_board};
 
-/// Returns true for a line that is only a comment: a text that begins with `#`, `//` or `%` and has no reading as a
-/// board. On boards, `#` can be the blank, so `#` and three or more numbers are a board, perhaps a faulty one.
+/// Returns true if a line is only a comment: it begins with `#`, `//` or `%`, and it cannot be read as a board. On a
+/// board, `#` can be the blank. So `#` and three or more numbers count as a board, even as a faulty one.
 pub(super) fn is_comment(line: &[u8]) -> bool {
     let line = line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line).trim_ascii_start();
     let is_marked = matches!(line, [b'#' | b'%', ..] | [b'/', b'/', ..]);
@@ -20,8 +20,8 @@ fn is_numbers(text: &[u8]) -> bool {
     numbers >= 3 && words.next().is_none() && text.iter().all(|byte| is_separator(byte) || byte.is_ascii_digit())
 }
 
-/// Returns true for a line of CSV that is only a comment. A comment has white space after the marks, because ids such as
-/// `#7` begin like comments. The column of an id can have the name `#`.
+/// Returns true for a line of CSV that is only a comment. A comment has white space after the marks, because ids such
+/// as `#7` begin like comments. The column of an id can have the name `#`.
 pub(super) fn is_csv_comment(line: &[u8]) -> bool {
     let marks = line.trim_ascii_start().iter().skip_while(|byte| b"#%/".contains(byte));
     let has_space = marks.clone().next().is_none_or(u8::is_ascii_whitespace);

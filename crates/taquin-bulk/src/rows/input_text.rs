@@ -13,8 +13,9 @@ use crate::row_error::{ErrorKind, RowError};
 
 /// Converts the bytes of an input to lines of UTF-8 with one row each.
 ///
-/// UTF-16 with a byte order mark is decoded. The entries of a JSON array become lines, and also boards over several
-/// lines, if the first board of the text has several lines. Any other text remains as it is, and is not copied.
+/// UTF-16 with a byte order mark is decoded. Each entry of a JSON array becomes a line. If the first board of the text
+/// has several lines, each board with several lines becomes a line. A line that has only the number of boards becomes
+/// blank. Any other text stays unchanged, and is not copied.
 #[derive(Clone, Debug)]
 pub struct InputText {
     encoding: Encoding,
@@ -46,7 +47,8 @@ enum Layout {
 #[derive(Clone, Debug, Default)]
 struct Begin {
     text: Vec<u8>,
-    /// Where the first line begins that is no comment and not blank, as far as the text is known.
+    /// Position in `text`, in bytes, of the first line that is neither blank nor a comment, as far as the text has
+    /// arrived.
     start: usize,
     /// Number of bytes after `start` at the last attempt to recognize the layout.
     tried: usize,
@@ -59,12 +61,12 @@ enum Decision {
     /// More bytes are needed.
     Wait,
     As(Layout),
-    /// The first bytes, as many as this, are the number of boards, and no row.
+    /// The text begins with the number of boards, which is not a row. The value is the length of this number in bytes.
     Skip(usize),
 }
 
 impl InputText {
-    /// Creates a converter of an input, which has rows with these options in this format.
+    /// Creates a converter. `options` and `format` are the options and the format of the rows.
     pub fn new(options: &RowOptions, format: &RowFormat) -> Self {
         let layout = match format {
             RowFormat::Json => Layout::Unknown(Begin::default()),
@@ -74,7 +76,7 @@ impl InputText {
         Self { encoding: Encoding::Unknown(Vec::new()), layout, format: format.clone(), reader }
     }
 
-    /// True if the text is known to remain as it is.
+    /// Returns true once it is certain that the text needs no conversion.
     pub fn is_unchanged(&self) -> bool {
         matches!((&self.encoding, &self.layout), (Encoding::Utf8, Layout::Lines))
     }
@@ -183,9 +185,9 @@ impl InputText {
 }
 
 impl Begin {
-    /// Recognizes the layout. `is_end` is true if no more text follows. The decision does not depend on the pieces in which
-    /// the text arrives. After many attempts waits until the text has doubled since the last attempt, so that small pieces
-    /// take no more time than large pieces.
+    /// Recognizes the layout. `is_end` is true if no more text follows. The layout does not depend on how the text is
+    /// divided into pieces. After [`PROMPT_ATTEMPTS`] attempts, this function waits until the text has doubled since
+    /// the last attempt, so that many small pieces take no more time than a few large pieces.
     fn decision(&mut self, is_end: bool, reader: &RowReader) -> Decision {
         let is_end = is_end || self.text.len() >= MAX_BEGIN;
         let has_grown = self.attempts < PROMPT_ATTEMPTS || self.text.len() - self.start >= 2 * self.tried;
@@ -208,7 +210,7 @@ impl Begin {
         decision(text, is_end, reader)
     }
 
-    /// Makes the first bytes of the first row blank.
+    /// Overwrites the first `count` bytes after `start` with spaces.
     fn skip(&mut self, count: usize) {
         self.text[self.start..][..count].fill(b' ');
         self.tried = 0;
@@ -222,10 +224,12 @@ fn not_utf16(NotUtf16 { byte }: NotUtf16) -> RowError {
     RowError::new(ErrorKind::MalformedJson, detail)
 }
 
-/// Number of attempts that wait for no more text, so that a first row in several pieces is read at once.
+/// Number of first attempts that do not wait until the text has doubled. So a first row that arrives in several pieces
+/// is read as soon as it is complete.
 const PROMPT_ATTEMPTS: usize = 64;
 
-/// Number of bytes after which a text without a certain layout has rows as lines.
+/// Maximum number of bytes from which the layout is recognized. If more bytes are needed, the layout is recognized as
+/// if the text ended there.
 const MAX_BEGIN: usize = 2 * MAX_LINE;
 
 /// Recognizes the layout of a text by its start, which is no comment and no blank line.
@@ -329,7 +333,8 @@ fn is_prose(line: &[u8]) -> bool {
     line.iter().any(u8::is_ascii_alphabetic) && !line.iter().any(|byte| b"[]{}()=".contains(byte))
 }
 
-/// True if a line can be the number of boards, and no faulty row in the notation of the next row.
+/// Returns true if a line can be the number of boards: it has at most 7 characters, all digits. If `row` has the same
+/// length, the result is false, because the line may be a faulty row.
 fn is_number(line: &[u8], row: Option<&[u8]>) -> bool {
     const MAX_DIGITS: usize = 7;
     let digits = line.trim_ascii();
@@ -337,7 +342,7 @@ fn is_number(line: &[u8], row: Option<&[u8]>) -> bool {
     is_count && row.is_none_or(|row| row.trim_ascii().len() != digits.len())
 }
 
-/// True if a line ends with a number of columns.
+/// Returns true if the last cell of a line is the number `cols`.
 fn is_size(line: &[u8], cols: usize) -> bool {
     cells(line).last().and_then(|side| side.parse().ok()) == Some(cols)
 }

@@ -1,9 +1,9 @@
-//! Splits JSON documents over several lines into rows, one a line.
+//! Splits JSON text into rows, and writes each row as one line. A JSON document may extend over several lines.
 
 use super::comment::is_comment;
 use super::reader::{MAX_LINE, RowReader};
 
-/// The brackets of a JSON text, byte by byte.
+/// Nesting of brackets at a position in a JSON text. The text is read byte by byte.
 #[derive(Clone, Copy, Debug, Default)]
 struct Nesting {
     depth: usize,
@@ -102,8 +102,9 @@ pub(super) fn entries(array: &[u8]) -> Vec<&[u8]> {
     entries
 }
 
-/// Returns true if an array is a list of rows: if an entry can only be a row, or if every entry is a board though the
-/// array is none. The rows of a faulty board can be boards, but seldom all.
+/// Returns true if an array is a list of rows. An array is a list if an entry can only be a row. An array is also a
+/// list if every entry is a board and the array itself is not a board. Some rows of a faulty board can be boards, but
+/// seldom all of them.
 pub(super) fn is_list(array: &[u8], reader: &RowReader) -> bool {
     let are_rows = |entries: &[&[u8]]| entries.iter().all(|entry| reader.is_row(&one_line(entry)));
     let are_rows = |entries: &[&[u8]]| !entries.is_empty() && are_rows(entries);
@@ -116,7 +117,7 @@ pub(super) fn has_nested_rows(array: &[u8]) -> bool {
     entries(array).iter().any(is_nested)
 }
 
-/// A JSON text without line ends. Strings have none.
+/// Replaces the line ends in a JSON text with spaces. The values do not change, because a JSON string has no line ends.
 fn one_line(json: &[u8]) -> Vec<u8> {
     json.iter().map(|byte| if matches!(byte, b'\n' | b'\r') { b' ' } else { *byte }).collect()
 }

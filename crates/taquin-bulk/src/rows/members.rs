@@ -1,4 +1,4 @@
-//! Selects the members of a row that are read, under all names that they have in files.
+//! Selects the members of a row that are read. Files of other programs have other names for some of these members.
 
 use taquin_solver::RawBoard;
 
@@ -10,7 +10,8 @@ pub(crate) const FIELDS: [&str; BOARD_FIELDS.len() + 1] = concat(&[&BOARD_FIELDS
 /// Names of the board in files of other programs. A name counts if the row has no other of these names, and no `board`.
 pub(crate) const BOARD_NAMES: [&str; 5] = ["state", "puzzle", "tiles", "initial", "start"];
 
-/// Names of the id in files of other programs, the first one of a row counts. `index` is also in lines of this program.
+/// Names of the id in files of other programs. If a row has several of these names, the first one in this list counts.
+/// Lines of this program have `index` too.
 pub(crate) const ID_NAMES: [&str; 3] = ["index", "name", "#"];
 
 /// Parameters of all rows, which a row cannot have.
@@ -54,7 +55,7 @@ fn has(members: &[(String, Json)], name: &str) -> bool {
     members.iter().any(|(own, value)| own == name && *value != Json::Null)
 }
 
-/// The only one of several names that a row has.
+/// Returns the name in `names` that a row has; `None` if the row has none or several of them.
 fn only(members: &[(String, Json)], names: &[&'static str]) -> Option<&'static str> {
     let mut found = names.iter().filter(|name| has(members, name));
     found.next().filter(|_| found.next().is_none()).copied()
@@ -64,7 +65,7 @@ fn rename(members: &mut [(String, Json)], from: &str, to: &str) {
     members.iter_mut().filter(|(name, _)| name == from).for_each(|(name, _)| to.clone_into(name));
 }
 
-/// The cells of a board, which tell the shape or not.
+/// The form of a board. Rows determine the shape of the board, and a flat list does not.
 #[derive(Clone, Copy)]
 enum Cells {
     Rows,

@@ -19,8 +19,9 @@ pub const MAX_LINE: usize = 16 << 10;
 /// The format of lines.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum RowFormat {
-    /// A board in any notation, or an object with `board`, and perhaps `id`, `goal`, `rows`, `cols` and `encoding`. Other
-    /// members of an object are ignored.
+    /// A board in any notation, or an object with `board`, and optionally `id`, `goal`, `rows`, `cols` and `encoding`.
+    /// The members `want` and `limits`, and names that may be mistakes for the names of fields, are errors. All other
+    /// members are ignored.
     Json,
     /// Comma-separated values.
     Csv(CsvInput),
@@ -58,7 +59,7 @@ pub struct InputRow<'l> {
     /// The id as JSON, a string or an integer. `None` if the row has no id, if the id is
     /// invalid, or if the line cannot be parsed.
     pub id: Option<Cow<'l, [u8]>>,
-    /// How the text of the board was read; `None` in the notation of `taquin_solver::RawBoard`.
+    /// How the text of the board was read; `None` if the board is in the notation of `taquin_solver::RawBoard`.
     pub read_as: Option<String>,
     /// The puzzle, or the error of the row.
     pub puzzle: Result<Puzzle, Box<RowError>>,
@@ -114,7 +115,7 @@ impl RowReader {
         self.options.sides
     }
 
-    /// Returns true if a line is a board, also an unsolvable one, or can be read as two boards.
+    /// Returns true if a line is a board, even an unsolvable one, or if the line can be read as several boards.
     pub(super) fn is_row(&self, line: &[u8]) -> bool {
         let is_board = |error: &RowError| {
             matches!(error.kind, ErrorKind::Unsolvable | ErrorKind::GoalMismatch)
@@ -242,7 +243,8 @@ fn id_among(members: &[(String, Json)]) -> Option<Vec<u8>> {
     members.iter().find(|(name, _)| name == "id").and_then(|(_, id)| id_json(id))
 }
 
-/// The number before the tiles of a board, such as `7` in `7  57 : 14 13 …`; `None` if there is no number before the tiles.
+/// Returns the first number before the tiles of a board, such as `7` in `7  57 : 14 13 …`. Returns `None` if there is
+/// no number before the tiles.
 fn id_before(line: &[u8], board: &Board) -> Option<Vec<u8>> {
     let text = std::str::from_utf8(line).ok()?;
     let RawBoard { entries, .. } = RawBoard::parse(text.trim_ascii());

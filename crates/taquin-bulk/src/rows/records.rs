@@ -11,7 +11,7 @@ use super::reader::{MAX_LINE, RowReader};
 #[derive(Clone, Debug, Default)]
 pub(super) struct Block {
     bytes: Vec<u8>,
-    /// Where the lines are that are not blank and no comments, without line ends.
+    /// Positions of the lines that are neither blank nor comments, without their line ends.
     lines: Vec<Range<usize>>,
 }
 
@@ -47,14 +47,14 @@ impl Block {
         lines.ok().map(|lines| lines.join("\n"))
     }
 
-    /// True if several lines are one board, or two boards.
+    /// Returns true if the block has several lines that together can be read as a board, or as one of several boards.
     pub(super) fn is_board(&self, sides: Sides) -> bool {
         let is_board = |text: String| read_board(&text, sides) != Err(Vec::new());
         self.lines.len() > 1 && self.text().is_some_and(is_board)
     }
 
-    /// True if the block is a line with a size, followed by as many rows of as many cells, and the rows are a board.
-    /// The block then ends, also without a blank line.
+    /// Returns true if the first line is a size, and the other lines are a board of this size. Such a block is
+    /// complete, even if no blank line follows.
     pub(super) fn is_sized(&self, sides: Sides) -> bool {
         const SIDES: RangeInclusive<usize> = Size::MIN_SIDE..=Size::MAX_SIDE;
         if self.lines.len() > 1 + Size::MAX_SIDE {
@@ -85,8 +85,8 @@ pub(super) fn cells(line: &[u8]) -> impl Iterator<Item = &str> {
     line.split(|c: char| c.is_whitespace() || c == ',').filter(|cell| !cell.is_empty())
 }
 
-/// Joins the lines of each board of a text. Blank lines separate boards. A board becomes a line of JSON at the number
-/// of its first line.
+/// Joins the lines of each board of a text. Blank lines separate boards. A board becomes a line of JSON. The line has
+/// the same line number as the first line of the board.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Records {
     /// Complete lines of the current block.
@@ -135,7 +135,8 @@ impl Records {
         }
     }
 
-    /// Writes the current block: as a row if it is a board, or if it has no rows. Its lines are counted.
+    /// Writes the current block. A block that [is a row](Block::is_row) becomes one line, and blank lines around this
+    /// line keep the number of lines unchanged. The lines of any other block are written as they are.
     fn write(&mut self, reader: &RowReader, out: &mut Vec<u8>) {
         let block = std::mem::take(&mut self.block);
         let Some(text) = block.text().filter(|_| block.is_row(reader)) else { return out.extend(block.bytes) };

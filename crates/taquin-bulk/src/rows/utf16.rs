@@ -20,7 +20,8 @@ pub(super) struct NotUtf16 {
 }
 
 impl Utf16 {
-    /// Recognizes the byte order mark at the start of a text. Returns `None` if the text is not UTF-16.
+    /// Recognizes the byte order mark at the start of a text. Returns `None` if the text has no byte order mark of
+    /// UTF-16.
     pub(super) fn of_mark(text: &[u8]) -> Option<Self> {
         let is_big_endian = match text {
             [0xff, 0xfe, ..] => false,

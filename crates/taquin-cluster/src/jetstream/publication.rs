@@ -50,8 +50,8 @@ impl Silence {
         now.duration_since(first)
     }
 
-    /// Ends the sequence of time-outs. The caller calls this function after an answer of the server, or after a time-out
-    /// without a connection.
+    /// Ends the sequence of time-outs. The caller calls this function after an answer of the server, or after a
+    /// time-out without a connection.
     pub(crate) fn end(&mut self) {
         self.between = None;
     }

@@ -360,8 +360,8 @@ fn candidate_board((size, entries, how): Candidate<'_>, sides: Sides) -> Option<
     Some((Board::try_from_tiles(size, entries).ok()?, how))
 }
 
-/// The boards of a line with three or four numbers beside the tiles: an id, the optimal length, an estimate and a number
-/// of nodes in files of benchmarks.
+/// The boards of a line with three or four numbers beside the tiles: an id, the optimal length, an estimate and a
+/// number of nodes in files of benchmarks.
 fn among_labels(rows: &Rows, sides: Sides) -> Vec<(Board, &'static str)> {
     const MOST_BEFORE: usize = 2;
     let [line] = &rows[..] else { return Vec::new() };

@@ -64,8 +64,8 @@ pub fn effective_branching_factor(generated: u64, length: usize) -> Option<f64> 
         return None;
     }
     let (nodes, depth) = (generated.saturating_sub(1) as f64, length as f64);
-    // The tree's size is convex in b, so Newton's method converges from above, and its step from b = 1 leads to an upper
-    // bound. Another one is the b of a last layer as large as the tree.
+    // The tree's size is convex in b, so Newton's method converges from above, and its step from b = 1 leads to an
+    // upper bound. Another one is the b of a last layer as large as the tree.
     let mut b = nodes.powf(1.0 / depth).min(1.0 + 2.0 * (nodes - depth) / (depth * (depth + 1.0)));
     for _ in 0..NEWTON_STEPS {
         let (tree, slope) = tree_and_slope(b, length);

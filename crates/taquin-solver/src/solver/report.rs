@@ -51,8 +51,8 @@ pub struct Report {
     pub lower_bound: u32,
     /// The algorithm that found the solution or was stopped.
     pub algorithm: Algorithm,
-    /// The heuristic of that algorithm; `Zero` if it takes none, or if the tables of the chosen patterns were not built in
-    /// time.
+    /// The heuristic of that algorithm; `Zero` if it takes none, or if the tables of the chosen patterns were not built
+    /// in time.
     pub heuristic: HeuristicKind,
     /// The strongest pattern tables that were used, if any, also by a search whose solution was replaced.
     pub tables: Option<Tier>,

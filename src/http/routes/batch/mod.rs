@@ -86,8 +86,8 @@ fn read_head(head: &Parts, is_strict: bool) -> Result<(RowOptions, RowFormat), P
     Ok((RowOptions::read(parse_query(head.uri.query().unwrap_or_default())?)?, format))
 }
 
-/// The format of a body. Unless it is strict, the default types of `curl --data-binary` and of `fetch` with a string are
-/// lines of JSON.
+/// The format of a body. Unless it is strict, the default types of `curl --data-binary` and of `fetch` with a string
+/// are lines of JSON.
 fn format_of(headers: &HeaderMap, is_strict: bool) -> Result<RowFormat, Problem> {
     const WRONG_TYPE: &str = "The body of a batch is application/x-ndjson (or application/jsonl), a line for each \
                               board, text/csv, or application/json with an array of boards. With curl, use `-H \

@@ -256,7 +256,7 @@ impl Scheduler {
     }
 }
 
-/// The memory that a job needs, and the class of the job.
+/// The memory that a job needs, and whether the job is light.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Need {
     pub(crate) bytes: u64,
