@@ -127,7 +127,7 @@ fn a_slow_store_of_a_cluster_costs_time_alone() {
     let (cluster, proxy, worker) = behind_proxy(&scratch, "slow");
     let id = cluster.create(&large_boards(boards));
     cluster.wait(&id, "a part", PATIENCE, |job| done(job) > 0);
-    proxy.set(Fault::Slow(Duration::from_secs(5)));
+    proxy.set(Fault::Slow(Duration::from_secs(3)));
     let begun = Instant::now();
     let other = thread::scope(|scope| {
         let other = scope.spawn(|| cluster.create(&large_boards(1)));
