@@ -33,7 +33,7 @@ pub struct Control<'a> {
 
 impl Control<'_> {
     /// Pauses if more important work needs this thread. Returns the reason to stop, if there is one.
-    pub(crate) fn stop(&self) -> Option<StopReason> {
+    pub fn stop(&self) -> Option<StopReason> {
         if let Some(helpers) = self.helpers {
             helpers.pause();
         }
