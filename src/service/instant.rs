@@ -1,5 +1,6 @@
 //! Estimates whether work takes less time than a hand-over to another thread.
 
+use taquin_bulk::Draw;
 use taquin_solver::heuristic::{DistanceTable, WalkingDistance};
 use taquin_solver::tables::SmallTables;
 use taquin_solver::{Attempt, Board, HeuristicKind};
@@ -14,6 +15,15 @@ pub(crate) fn is_check_instant(goal: &Board, attempt: &Attempt, lists_steps: boo
     const INSTANT_STEPS: usize = 50;
     let most = if lists_steps { INSTANT_STEPS } else { INSTANT_MOVES };
     attempt.len() <= most && is_known_soon(goal, tables)
+}
+
+/// Returns true if a draw of `count` boards takes less than half a millisecond. For this, the draw must be of one
+/// board, with at most a short walk, and the bounds must be available quickly.
+pub(crate) fn is_draw_instant(goal: &Board, how: &Draw, count: usize, tables: &SmallTables) -> bool {
+    /// Maximum number of moves. A walk of this length takes tens of microseconds on the largest board.
+    const INSTANT_WALK: u32 = 1_000;
+    let is_short = !matches!(how, Draw::Walk(walk) if walk.moves > INSTANT_WALK);
+    count == 1 && is_short && is_known_soon(goal, tables) && !how.needs_proof(goal)
 }
 
 /// Returns true if the distances of two boards take less than half a millisecond. For this, the distance table must be

@@ -9,7 +9,6 @@
 //! - `analysis`: legal moves, and walks, with the distances of their boards; searches prove the distances if `auto`
 //!   proves solutions optimal
 //! - `hint`: the next move, and a cache of the next boards on the solutions of earlier hints
-//! - `random`: boards drawn from seeds
 //! - `bulk_tables`: tables for bulk work, within the memory for tables
 //! - `reply_memory`: memory limit of long responses
 //! - `pool`: admission, result cache, scheduling and progress of searches, and the lane for bulk work
@@ -28,7 +27,6 @@ mod instant;
 mod job;
 mod metrics;
 mod pool;
-mod random;
 mod reply_memory;
 #[expect(clippy::module_inception, reason = "it holds the struct of this name")]
 mod service;
@@ -45,7 +43,6 @@ pub use pool::{
     BulkError, BulkHandle, BulkLoad, BulkWork, CacheUsage, FoundSolution, Load, Pool, SearchEvent, Slice, SliceContext,
     SliceEnd, Subscription,
 };
-pub use random::{Draw, DrawError, DrawnBoard, Seeds, Solvability, Walk, fresh_seed};
 pub use reply_memory::{ReplyOwner, Reservation};
 pub use service::Service;
 pub use settings::{BulkSettings, SearchMemory, ServiceSettings};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use taquin_bulk::RequestedLimits;
+use taquin_bulk::{Draw, DrawError, DrawnBoard, LoadedTables, RequestedLimits, Seeds, draw_boards, draw_boards_with};
 use taquin_solver::heuristic::{DistanceTable, TilePatterns};
 use taquin_solver::search::Distribution;
 use taquin_solver::solver::{AttemptCheck, PatternExplanation, explain, explain_patterns, nodes_of_plan, nodes_within};
@@ -16,11 +16,10 @@ use tokio::time::timeout;
 
 use crate::service::analysis::{AnalysisError, AnalysisParts, Analyst, LegalMoves};
 use crate::service::hint::{self, Hint, HintCache};
-use crate::service::instant::is_explanation_instant;
+use crate::service::instant::{is_draw_instant, is_explanation_instant};
 use crate::service::job::{Answer, ServiceError};
 use crate::service::metrics::{Metrics, Refusal};
 use crate::service::pool::{BulkError, BulkHandle, BulkLoad, BulkWork, CacheUsage, Load, Pool, Subscription};
-use crate::service::random::{self, Draw, DrawError, DrawnBoard, Seeds, draw};
 use crate::service::reply_memory::{ReplyMemory, ReplyOwner, Reservation};
 use crate::service::settings::ServiceSettings;
 use crate::service::tables::{BackgroundBuilder, Tables};
@@ -176,24 +175,24 @@ impl Service {
         how: Draw,
         seeds: Seeds,
     ) -> Result<Result<Vec<DrawnBoard>, DrawError>, ServiceError> {
-        if random::is_instant(&goal, &how, seeds.count(), &self.tables) {
-            return Ok(draw(&goal, &how, &seeds, (&self.tables, None), Control::default()));
+        if is_draw_instant(&goal, &how, seeds.count(), self.tables.small()) {
+            return Ok(draw_boards(&goal, &how, &seeds, &*self.tables));
         }
-        if let Some(error) = random::refusal(&goal, &how, &self.tables) {
+        if let Err(error) = how.check(&goal, self.tables.small()) {
             return Ok(Err(error));
         }
-        let patterns = if random::needs_proof(&goal, &how) {
+        let loaded = if how.needs_proof(&goal) {
             // If the patterns are not loaded in time, the proofs run without patterns and take longer.
             let wait = self.settings.default_time / 4;
-            timeout(wait, self.tables.pattern_cache.get_async(goal.size(), goal.blank(), false))
-                .await
-                .ok()
-                .and_then(Result::ok)
+            let patterns = timeout(wait, self.tables.pattern_cache.get_async(goal.size(), goal.blank(), false)).await;
+            let patterns = patterns.ok().and_then(Result::ok);
+            LoadedTables { are_missing: patterns.is_none(), patterns }
         } else {
-            None
+            LoadedTables::default()
         };
-        let (tables, bytes) = (Arc::clone(&self.tables), random::bytes_for_proofs(&goal, &how));
-        let work = move |context: Control<'_>| draw(&goal, &how, &seeds, (&tables, patterns.clone()), context);
+        let (tables, bytes) = (Arc::clone(&self.tables), how.proof_bytes(&goal));
+        let work =
+            move |control: Control<'_>| draw_boards_with(&goal, &how, &seeds, (&*tables, loaded.clone()), control);
         self.pool.run_work(self.settings.default_time, bytes, work).await
     }
 

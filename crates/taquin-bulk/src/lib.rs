@@ -45,7 +45,8 @@
 //! - `input_files`: the files of an input, and the list of the files' digests
 //! - [`rows`]: reads lines of JSON or CSV as puzzles, and writes labels as lines
 //! - [`fields`]: reads the fields of a row or of a request, and reports all errors at once
-//! - `recipe`: random boards from a seed
+//! - `draw`: random boards from seeds, also by optimal length or percentile, or by random walks
+//! - `recipe`: uniform random boards from one seed
 //! - `lines`: labels as JSON and CSV
 //! - `parquet_file`: labels as Parquet, in builds with the feature `parquet`
 //! - `label_rows`: the loop that labels rows
@@ -75,6 +76,7 @@ mod chunk_size;
 pub mod command;
 mod directory;
 mod directory_lock;
+mod draw;
 pub mod fields;
 mod file_system;
 mod files;
@@ -107,6 +109,7 @@ pub use check::{Check, CheckFinding, check};
 pub use chunk_size::{SampledBoards, chunk_of_cost, chunk_size, cost_of_board};
 pub use directory::Directory;
 pub use directory_lock::{DIRECTORY_LOCK, DirectoryLock, DirectoryUse, OutputLock, canonical};
+pub use draw::{Draw, DrawError, DrawnBoard, Seeds, Solvability, Walk, draw_boards, draw_boards_with, fresh_seed};
 pub use file_system::{if_found, is_same_file, open_regular, sync_folder_of};
 pub use files::{Created, Files, SMALL_FILE, WriteFile, invalid, too_long};
 pub use folder::Folder;

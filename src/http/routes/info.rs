@@ -4,8 +4,8 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
 use serde_json::json;
-use taquin_bulk::Want;
 use taquin_bulk::fields::NamedGoal;
+use taquin_bulk::{Solvability, Want};
 use taquin_solver::heuristic::GoalClass;
 use taquin_solver::{
     Algorithm, DuplicateDetection, Encoding, HeuristicKind, Metric, MoveNotation, Named, Size, SuccessorOrder,
@@ -21,7 +21,7 @@ use crate::http::problem::Problem;
 use crate::http::reply::StateOrder;
 use crate::http::request::MAX_MOVES;
 use crate::http::state::{AppState, JobsState, SharedState};
-use crate::service::{Solvability, TableEntry};
+use crate::service::TableEntry;
 
 /// Handles GET.
 pub(crate) async fn info(State(state): State<AppState>, headers: HeaderMap) -> Result<Response, Problem> {

@@ -10,6 +10,7 @@ use axum::http::{HeaderMap, HeaderValue, Method};
 use axum::response::Response;
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use serde_json::json;
+use taquin_bulk::{DrawnBoard, Seeds, fresh_seed};
 use taquin_solver::Board;
 
 use crate::http::media_type::MediaType;
@@ -17,7 +18,7 @@ use crate::http::negotiation::{Document, choose_for};
 use crate::http::problem::Problem;
 use crate::http::reply::{self, Rows, grid, line, picture, reserved_if_long, service_failure};
 use crate::http::request::RequestFields;
-use crate::service::{DrawnBoard, Seeds, Service, fresh_seed};
+use crate::service::Service;
 pub(super) use failure::draw_failure;
 use query::RandomQuery;
 pub(super) use query::{As, draw_lengths, seed_of};
@@ -87,7 +88,7 @@ impl RandomQuery {
         match self.count {
             1 => Seeds::Each(vec![seed.to_owned()]),
             count if self.is_distinct => Seeds::Distinct { seed: seed.to_owned(), count },
-            count => Seeds::Each((0..count).map(|index| format!("{seed}/{index}")).collect()),
+            count => Seeds::numbered(seed, count),
         }
     }
 

@@ -38,12 +38,10 @@ const RULES: [Rule; 15] = [
         parts: &["service"],
         crates: &[
             "futures_util", // the result of a search that several callers await
-            "getrandom",
             "moka",
             "opentelemetry", // parents of spans, not their export
             "parking_lot",
             "prometheus_client",
-            "rand_chacha",
             "rustix", // niceness of threads
             "sha2",
             "taquin_bulk",
@@ -193,7 +191,6 @@ const ORDERS: [(&str, &[&str]); 3] = [
             "service",
             "analysis",
             "hint",
-            "random",
             "bulk_tables",
             "reply_memory",
             "pool",

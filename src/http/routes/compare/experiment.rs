@@ -3,6 +3,7 @@
 use std::fmt;
 
 use taquin_bulk::fields::ListedBoard;
+use taquin_bulk::{Draw, Seeds};
 use taquin_solver::{Board, Limits, Puzzle, SearchRequest, Size};
 use tokio::time::{Instant, timeout_at};
 
@@ -13,7 +14,7 @@ use crate::http::media_type::MediaType;
 use crate::http::problem::{Problem, ProblemKind};
 use crate::http::reply::{Rows, service_failure, text_or_json};
 use crate::http::routes::random::draw_failure;
-use crate::service::{Draw, Seeds, Service};
+use crate::service::Service;
 
 /// The boards of an experiment, and what its response has.
 #[derive(Clone, Debug)]
@@ -179,8 +180,10 @@ impl Experiment {
             Boards::Random { count, seed, how, .. } => (*count, seed, how),
             Boards::Listed(boards) => return Ok(boards.clone()),
         };
-        let seeds = Seeds::Each((0..count).map(|index| format!("{seed}/{index}")).collect());
-        let drawn = service.draw(self.goal, how.clone(), seeds).await.map_err(|error| service_failure(&error))?;
+        let drawn = service
+            .draw(self.goal, how.clone(), Seeds::numbered(seed, count))
+            .await
+            .map_err(|error| service_failure(&error))?;
         let drawn = drawn.map_err(|error| draw_failure(&error, how).within("/boards"))?;
         Ok(drawn.into_iter().map(|drawn| ListedBoard { id: None, board: drawn.board }).collect())
     }

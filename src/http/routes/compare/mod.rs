@@ -12,10 +12,10 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::{HeaderMap, Method as HttpMethod};
 use axum::response::Response;
-use taquin_bulk::RequestedLimits;
 use taquin_bulk::fields::{
     BOARD_FIELDS, FieldReader, LIMIT_FIELDS, ListedBoards, board_and_goal, boards_and_goal, concat, limits, puzzle,
 };
+use taquin_bulk::{Draw, RequestedLimits, Solvability};
 use taquin_solver::{Board, Plan, Puzzle, SearchRequest, Sides, Size, named};
 
 use self::experiment::{Boards, Experiment};
@@ -30,7 +30,7 @@ use crate::http::reply::{reserve_if_long, reserved_if_long, service_failure, tex
 use crate::http::request::{METHOD_FIELDS, RequestFields, goal_of_boards, reject_combination, search};
 pub(crate) use preset::Preset;
 
-use crate::service::{Draw, Service, ServiceError, Solvability};
+use crate::service::{Service, ServiceError};
 
 const FIELDS: [&str; BOARD_FIELDS.len() + LIMIT_FIELDS.len() + EXPERIMENT_FIELDS.len() + 4] =
     concat(&[&BOARD_FIELDS, &LIMIT_FIELDS, &EXPERIMENT_FIELDS, &["boards", "methods", "preset", "include"]]);

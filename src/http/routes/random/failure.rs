@@ -2,23 +2,19 @@
 
 use std::ops::RangeInclusive;
 
-use taquin_bulk::{FieldError, counted, sentence};
-use taquin_solver::Size;
+use taquin_bulk::{Draw, DrawError, FieldError, sentence};
 
 use crate::http::problem::{Problem, ProblemKind};
 use crate::http::reply::service_failure;
-use crate::service::{Draw, DrawError, ServiceError};
+use crate::service::ServiceError;
 
 /// Returns the problem of a failed drawing, with the possible lengths.
 pub(in crate::http::routes) fn draw_failure(error: &DrawError, how: &Draw) -> Problem {
     match error {
-        DrawError::LengthsUnknown(size) => unsupported(how, &lengths_unknown(*size, how)),
+        DrawError::LengthsUnknown(_) | DrawError::PercentilesUnknown => {
+            unsupported(how, &format!("{error}; use `walk`, or omit `{}`", field(how)))
+        }
         DrawError::TooRare(available) => unsupported(how, &too_rare(available, how)),
-        DrawError::PercentilesUnknown => unsupported(
-            how,
-            "percentiles are known for boards of up to 12 cells, for 4×4 boards, and for 2×7, 2×8 and 3×5 boards with \
-             the blank's goal in a corner; use `walk`, or omit `percentile`",
-        ),
         DrawError::NoSuchLength(greatest) => {
             let wanted = wanted(how);
             let detail = format!(
@@ -26,28 +22,14 @@ pub(in crate::http::routes) fn draw_failure(error: &DrawError, how: &Draw) -> Pr
             );
             out_of_range(how, &detail)
         }
-        DrawError::NoSuchPercentile(nearest) => out_of_range(
-            how,
-            &format!("no length has a percentile in this range; {nearest} is one, and /distances has the others"),
-        ),
-        DrawError::TooFew(exist) => {
-            let meet = if *exist == 1 { "meets" } else { "meet" };
-            too_many_distinct(&format!("only {} {meet} the request", counted(*exist, "different board")))
-        }
-        DrawError::Repeated { found, draws } => {
-            too_many_distinct(&format!("{draws} draws found only {}", counted(*found as u64, "different board")))
+        DrawError::NoSuchPercentile(_) => out_of_range(how, &format!("{error}, and /distances has the others")),
+        DrawError::TooFew(_) | DrawError::Repeated { .. } => {
+            out_of_range_of("count", &format!("{error}: ask for no more, or omit `distinct`"))
         }
         DrawError::TimeUp => time_up(),
         DrawError::Cancelled => service_failure(&ServiceError::ShuttingDown),
-        DrawError::Failed(error) => service_failure(error),
+        DrawError::Failed(error) => service_failure(&ServiceError::from(*error)),
     }
-}
-
-fn lengths_unknown(size: Size, how: &Draw) -> String {
-    let field = field(how);
-    format!(
-        "optimal lengths are known only for boards of up to 16 cells, not for {size} boards; use `walk`, or omit `{field}`"
-    )
 }
 
 fn too_rare(available: &[RangeInclusive<u32>], how: &Draw) -> String {
@@ -56,10 +38,6 @@ fn too_rare(available: &[RangeInclusive<u32>], how: &Draw) -> String {
         "boards with an optimal length {wanted} cannot be found soon; for this size and goal, lengths {available} can be \
          drawn"
     )
-}
-
-fn too_many_distinct(reason: &str) -> Problem {
-    out_of_range_of("count", &format!("{reason}: ask for no more, or omit `distinct`"))
 }
 
 fn time_up() -> Problem {

@@ -4,12 +4,11 @@ use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 use taquin_bulk::fields::{FieldReader, goal_and_from, puzzle};
-use taquin_bulk::{ErrorKind, FieldError};
+use taquin_bulk::{Draw, ErrorKind, FieldError, Solvability, Walk};
 use taquin_solver::{Board, named};
 
 use crate::http::problem::Problem;
 use crate::http::request::{RequestFields, reject_combination};
-use crate::service::{Draw, Solvability, Walk};
 
 const FIELDS: [&str; 13] = [
     "rows",
@@ -47,8 +46,6 @@ pub(in crate::http::routes) enum As {
 }
 
 named!(As { Board => "board", Request => "request", Text => "text", Line => "line", Svg => "svg" });
-
-named!(Solvability { Solvable => "true", Unsolvable => "false", Any => "any" });
 
 /// A valid request.
 #[derive(Debug)]

@@ -2,9 +2,8 @@
 
 use std::ops::RangeInclusive;
 
-use taquin_solver::{Board, Distance};
-
-use crate::service::tables::Tables;
+use taquin_solver::tables::SmallTables;
+use taquin_solver::{Board, Distance, named};
 
 /// The distribution from which a random board is drawn.
 #[derive(Clone, PartialEq, Debug)]
@@ -32,6 +31,8 @@ pub enum Solvability {
     Any,
 }
 
+named!(Solvability { Solvable => "true", Unsolvable => "false", Any => "any" });
+
 /// A random walk.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Walk {
@@ -58,6 +59,11 @@ pub enum Seeds {
 }
 
 impl Seeds {
+    /// The seeds `seed/0`, `seed/1` and so on, as of a [`Recipe`](crate::Recipe). Boards may be equal.
+    pub fn numbered(seed: &str, count: usize) -> Self {
+        Self::Each((0..count).map(|index| format!("{seed}/{index}")).collect())
+    }
+
     /// Returns the number of boards that must be distinct. Returns `None` if boards may be equal.
     pub(super) fn distinct(&self) -> Option<usize> {
         match self {
@@ -91,8 +97,8 @@ pub struct DrawnBoard {
 }
 
 impl DrawnBoard {
-    pub(super) fn new(board: Board, distance: Option<Distance>, goal: &Board, tables: &Tables) -> Self {
-        let percentile = distance.and_then(|distance| distance.percentile(goal, tables.small()));
+    pub(super) fn new(board: Board, distance: Option<Distance>, goal: &Board, tables: &SmallTables) -> Self {
+        let percentile = distance.and_then(|distance| distance.percentile(goal, tables));
         Self { seed: String::new(), board, distance, percentile, is_uniform: true }
     }
 

@@ -4,11 +4,12 @@ use std::collections::HashSet;
 
 use taquin_solver::heuristic::DistanceTable;
 use taquin_solver::search::Distribution;
+use taquin_solver::tables::SmallTables;
 use taquin_solver::{Board, Metric, Move};
 
-use super::lengths::{DrawError, Wanted, drawn_lengths};
+use super::error::DrawError;
+use super::lengths::{Wanted, drawn_lengths};
 use super::request::{Draw, DrawnBoard, Solvability, Walk};
-use crate::service::tables::Tables;
 
 /// Maximum number of draws per board of a list. A uniform draw of up to 1,000 boards that are all boards of a request
 /// takes fewer than half of these draws, except for about one list in a million.
@@ -41,7 +42,7 @@ pub(super) fn fewer_than(
     count: usize,
     goal: &Board,
     (how, wanted): (&Draw, Option<&Wanted>),
-    tables: &Tables,
+    tables: &SmallTables,
 ) -> Option<u64> {
     let exist = match (how, wanted) {
         (Draw::Uniform(solvability), _) => all_boards(goal, *solvability),
@@ -60,10 +61,10 @@ fn all_boards(goal: &Board, solvability: Solvability) -> Option<u64> {
 
 /// Returns the number of boards of the wanted lengths, or a number from `count` up if at least `count` boards exist.
 /// Returns `None` if boards of these lengths cannot be drawn.
-fn of_lengths(goal: &Board, wanted: &Wanted, count: usize, tables: &Tables) -> Option<u64> {
+fn of_lengths(goal: &Board, wanted: &Wanted, count: usize, tables: &SmallTables) -> Option<u64> {
     let (size, goal_blank) = (goal.size(), goal.blank());
     let distribution = if DistanceTable::serves(size) {
-        tables.small().distribution(Metric::SingleTile, size, goal_blank)
+        tables.distribution(Metric::SingleTile, size, goal_blank)
     } else {
         Distribution::stored(Metric::SingleTile, size, goal_blank)
     };

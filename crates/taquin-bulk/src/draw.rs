@@ -1,96 +1,75 @@
-//! Random boards from seeds.
+//! Random boards from seeds: uniform draws, ends of walks, and draws by optimal length or percentile.
 
 mod distinct;
+mod error;
 mod hardest;
 mod lengths;
 mod request;
 
+use std::io;
 use std::ops::RangeInclusive;
-use std::sync::Arc;
 
-use taquin_bulk::Seeded;
 use taquin_solver::heuristic::DistanceTable;
 use taquin_solver::solver::{SearchTables, bytes_for};
-use taquin_solver::tables::PatternTables;
+use taquin_solver::tables::SmallTables;
 use taquin_solver::{
-    Board, Control, Distance, Metric, Puzzle, RandomSource, random_board, random_permutation, random_unsolvable_board,
-    random_walk, random_walk_with_turns,
+    Board, Control, Distance, Metric, Puzzle, RandomSource, TableSource, random_board, random_permutation,
+    random_unsolvable_board, random_walk, random_walk_with_turns,
 };
 
-use crate::service::instant::is_known_soon;
-use crate::service::tables::Tables;
+use crate::batch_solver::LoadedTables;
+use crate::recipe::Seeded;
 use distinct::{distinct, fewer_than};
 use lengths::{LengthDraw, Wanted, check, choose, proof};
 
-pub use lengths::DrawError;
+pub use error::DrawError;
 pub use request::{Draw, DrawnBoard, Seeds, Solvability, Walk};
 
-/// Returns true if the draw takes less than half a millisecond. For this, the draw must be of one board, with at most a
-/// short walk, and the bounds must be available quickly.
-pub(crate) fn is_instant(goal: &Board, how: &Draw, count: usize, tables: &Tables) -> bool {
-    /// Maximum number of moves. A walk of this length takes tens of microseconds on the largest board.
-    const INSTANT_WALK: u32 = 1_000;
-    let is_short = !matches!(how, Draw::Walk(walk) if walk.moves > INSTANT_WALK);
-    count == 1 && is_short && is_known_soon(goal, tables.small()) && !needs_proof(goal, how)
-}
-
-/// Returns true if the draw must prove lengths by searches.
-pub(crate) fn needs_proof(goal: &Board, how: &Draw) -> bool {
-    matches!(how, Draw::Length(_) | Draw::Percentile(_)) && !DistanceTable::serves(goal.size())
-}
-
-/// Returns the error of a draw that must prove lengths and cannot succeed. Returns `None` if a search is necessary to
-/// find out.
-pub(crate) fn refusal(goal: &Board, how: &Draw, tables: &Tables) -> Option<DrawError> {
-    if !needs_proof(goal, how) {
-        return None;
-    }
-    match how.wanted(goal, tables) {
-        Ok(Some(wanted)) => choose(goal, &wanted).err(),
-        Ok(None) => None,
-        Err(error) => Some(error),
-    }
-}
-
-/// Returns the memory of the searches that prove lengths, in bytes.
-pub(crate) fn bytes_for_proofs(goal: &Board, how: &Draw) -> u64 {
-    let goal = Puzzle::try_new(*goal, *goal).expect("the goal is its own goal");
-    if needs_proof(goal.goal(), how) { bytes_for(&proof(goal, u32::MAX)) } else { 0 }
-}
-
-/// Draws a board for a goal with each seed. Equal seeds draw equal boards. `patterns` make the proofs of lengths
-/// faster.
+/// Draws boards for a goal, one with each seed. Equal seeds draw equal boards, here and by `GET /random`.
 ///
 /// # Errors
-/// See [`DrawError`]. Uniform draws and walks fail only if the time ends, if the draw is cancelled, or if a list of
-/// distinct boards needs more boards than exist.
-pub(crate) fn draw(
+/// See [`DrawError`]. Uniform draws and walks fail only if a list of distinct boards needs more boards than exist.
+pub fn draw_boards(
     goal: &Board,
     how: &Draw,
     seeds: &Seeds,
-    (tables, patterns): (&Tables, Option<Arc<PatternTables>>),
-    context: Control<'_>,
+    tables: &dyn TableSource,
 ) -> Result<Vec<DrawnBoard>, DrawError> {
-    let has_patterns = patterns.is_some();
-    let job_tables = SearchTables::with_patterns(tables, patterns);
-    let wanted = how.wanted(goal, tables)?;
-    let exist = seeds.distinct().and_then(|count| fewer_than(count, goal, (how, wanted.as_ref()), tables));
+    draw_boards_with(goal, how, seeds, (tables, LoadedTables::default()), Control::default())
+}
+
+/// Draws boards as [`draw_boards`], with pattern tables that may be loaded already, and with a deadline, cancel flags
+/// or helpers. The pattern tables make the proofs of lengths faster. The boards do not depend on the pattern tables.
+///
+/// # Errors
+/// See [`DrawError`]. Uniform draws and walks fail only if the deadline passes, if a cancel flag is set, or if a list
+/// of distinct boards needs more boards than exist.
+pub fn draw_boards_with(
+    goal: &Board,
+    how: &Draw,
+    seeds: &Seeds,
+    (tables, loaded): (&dyn TableSource, LoadedTables),
+    control: Control<'_>,
+) -> Result<Vec<DrawnBoard>, DrawError> {
+    let (small, own) = (tables.small(), SearchTables::with_patterns(tables, loaded.patterns));
+    let wanted = how.wanted(goal, small)?;
+    let exist = seeds.distinct().and_then(|count| fewer_than(count, goal, (how, wanted.as_ref()), small));
     if let Some(exist) = exist {
         return Err(DrawError::TooFew(exist));
     }
-    let proven = wanted.as_ref().filter(|_| needs_proof(goal, how));
+    let proven = wanted.as_ref().filter(|_| how.needs_proof(goal));
     let length_draw =
-        proven.map(|wanted| LengthDraw::new(goal, wanted, (&job_tables, has_patterns), context)).transpose()?;
+        proven.map(|wanted| LengthDraw::new(goal, wanted, (&own, !loaded.are_missing), control)).transpose()?;
     let draw = |seed: &str| {
-        check(&context)?;
+        check(&control)?;
         let mut random = Seeded::new(seed);
         let drawn = match &length_draw {
             Some(length_draw) => {
                 let (board, length) = length_draw.draw(&mut random)?;
                 let distance = Distance::proven(length);
-                DrawnBoard::new(board, Some(distance), goal, tables).uniform(length_draw.is_uniform())
+                DrawnBoard::new(board, Some(distance), goal, small).uniform(length_draw.is_uniform())
             }
-            None => draw_at_once(goal, (how, wanted.as_ref()), &mut random, tables)?,
+            None => draw_at_once(goal, (how, wanted.as_ref()), &mut random, small)?,
         };
         Ok(DrawnBoard { seed: seed.to_owned(), ..drawn })
     };
@@ -105,7 +84,7 @@ fn draw_at_once(
     goal: &Board,
     (how, wanted): (&Draw, Option<&Wanted>),
     random: &mut Seeded,
-    tables: &Tables,
+    tables: &SmallTables,
 ) -> Result<DrawnBoard, DrawError> {
     let (board, most) = match how {
         Draw::Uniform(Solvability::Solvable) => (random_board(goal, random), None),
@@ -122,7 +101,7 @@ fn draw_at_once(
             (board_of_length(goal, lengths, random, tables)?, None)
         }
     };
-    let distance = Puzzle::try_new(board, *goal).ok().map(|puzzle| Distance::of(&puzzle, tables.small()));
+    let distance = Puzzle::try_new(board, *goal).ok().map(|puzzle| Distance::of(&puzzle, tables));
     let distance = distance.map(|distance| distance.at_most(most.unwrap_or(u32::MAX)));
     Ok(DrawnBoard::new(board, distance, goal, tables).uniform(!matches!(how, Draw::Walk(_))))
 }
@@ -132,9 +111,9 @@ fn board_of_length(
     goal: &Board,
     lengths: &RangeInclusive<u32>,
     random: &mut Seeded,
-    tables: &Tables,
+    tables: &SmallTables,
 ) -> Result<Board, DrawError> {
-    let table = tables.small().distances(goal.size(), goal.blank());
+    let table = tables.distances(goal.size(), goal.blank());
     let histogram = table.histogram();
     let boards = (0..).zip(histogram).filter(|(length, _)| lengths.contains(length));
     let count: u64 = boards.map(|(_, boards)| *boards).sum();
@@ -146,14 +125,36 @@ fn board_of_length(
 }
 
 impl Draw {
+    /// Returns true if the draw must prove lengths by searches.
+    pub fn needs_proof(&self, goal: &Board) -> bool {
+        matches!(self, Self::Length(_) | Self::Percentile(_)) && !DistanceTable::serves(goal.size())
+    }
+
+    /// Returns the memory of the searches that prove lengths, in bytes; 0 if the draw proves no lengths.
+    pub fn proof_bytes(&self, goal: &Board) -> u64 {
+        let goal = Puzzle::try_new(*goal, *goal).expect("the goal is its own goal");
+        if self.needs_proof(goal.goal()) { bytes_for(&proof(goal, u32::MAX)) } else { 0 }
+    }
+
+    /// Checks without a search whether a draw that must prove lengths can succeed. Other draws are not checked.
+    ///
+    /// # Errors
+    /// The error that the draw would have, if it is not an error of a list of distinct boards.
+    pub fn check(&self, goal: &Board, tables: &SmallTables) -> Result<(), DrawError> {
+        if !self.needs_proof(goal) {
+            return Ok(());
+        }
+        self.wanted(goal, tables)?.map_or(Ok(()), |wanted| choose(goal, &wanted).map(drop))
+    }
+
     /// Returns the optimal lengths of a draw. Returns `None` if the draw has neither lengths nor percentiles.
-    fn wanted(&self, goal: &Board, tables: &Tables) -> Result<Option<Wanted>, DrawError> {
+    fn wanted(&self, goal: &Board, tables: &SmallTables) -> Result<Option<Wanted>, DrawError> {
         let percentiles = match self {
             Self::Length(lengths) => return Ok(Some(Wanted { lengths: lengths.clone(), by_percentile: false })),
             Self::Percentile(percentiles) => percentiles,
             Self::Uniform(_) | Self::Walk(_) => return Ok(None),
         };
-        let distribution = tables.small().distribution(Metric::SingleTile, goal.size(), goal.blank());
+        let distribution = tables.distribution(Metric::SingleTile, goal.size(), goal.blank());
         let distribution = distribution.ok_or(DrawError::PercentilesUnknown)?;
         let lengths = distribution.lengths_within(percentiles).ok_or_else(|| {
             let all = (0..=distribution.greatest()).map(|length| distribution.percentile(length));
@@ -169,8 +170,8 @@ impl Draw {
 ///
 /// # Errors
 /// If the operating system provides no randomness.
-pub fn fresh_seed() -> Result<String, getrandom::Error> {
-    Ok(format!("{:016x}", getrandom::u64()?))
+pub fn fresh_seed() -> io::Result<String> {
+    Ok(format!("{:016x}", getrandom::u64().map_err(io::Error::other)?))
 }
 
 #[cfg(test)]
@@ -178,15 +179,14 @@ mod tests {
     use std::collections::HashSet;
 
     use super::*;
-    use taquin_solver::Size;
+    use taquin_solver::{LazyTables, Size};
 
     fn goal(rows: usize, cols: usize) -> Board {
         Board::blank_last(Size::try_from((rows, cols)).unwrap())
     }
 
     fn list(goal: &Board, how: &Draw, count: usize) -> Result<Vec<DrawnBoard>, DrawError> {
-        let seeds = Seeds::Distinct { seed: "s".to_owned(), count };
-        draw(goal, how, &seeds, (&Tables::default(), None), Control::default())
+        draw_boards(goal, how, &Seeds::Distinct { seed: "s".to_owned(), count }, &LazyTables::default())
     }
 
     fn walk(moves: u32, turns_back: bool) -> Draw {
@@ -226,7 +226,7 @@ mod tests {
         assert_ne!(drawn.last().unwrap().seed, "s/11", "a board was left out");
         for board in drawn {
             let alone = Seeds::Each(vec![board.seed.clone()]);
-            assert_eq!(draw(&goal, &how, &alone, (&Tables::default(), None), Control::default()), Ok(vec![board]));
+            assert_eq!(draw_boards(&goal, &how, &alone, &LazyTables::default()), Ok(vec![board]));
         }
     }
 }

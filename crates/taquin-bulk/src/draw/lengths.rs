@@ -8,18 +8,16 @@
 //! of a walk.
 
 use std::ops::RangeInclusive;
-use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
 
 use taquin_solver::search::{Distribution, LengthsSource};
 use taquin_solver::solver::{SearchTables, lower_bound, solve_with, start_bound};
 use taquin_solver::{
-    Algorithm, Board, Control, Limits, Metric, Plan, Puzzle, RandomSource, Report, SearchOptions, SearchRequest, Size,
+    Algorithm, Board, Control, Limits, Metric, Plan, Puzzle, RandomSource, Report, SearchOptions, SearchRequest,
     StopReason, random_board, random_walk,
 };
 
+use super::error::DrawError;
 use super::hardest::Hardest;
-use crate::service::job::ServiceError;
 
 /// Maximum length for which random walks are used.
 const MAX_WALK: u32 = 20;
@@ -31,45 +29,13 @@ const MAX_DRAWS: f64 = 20_000.0;
 /// these boards may take a whole search.
 const MAX_SEARCHES: f64 = 600.0;
 
-/// The reason why no board can be drawn.
-#[derive(Clone, PartialEq, Debug)]
-pub enum DrawError {
-    /// Boards of this size are too large for proofs of optimal lengths.
-    LengthsUnknown(Size),
-    /// No board has an optimal length in the range. The value is the greatest optimal length of all boards.
-    NoSuchLength(u32),
-    /// Boards of these lengths are too rare for a draw. The value is the list of lengths that can be drawn.
-    TooRare(Vec<RangeInclusive<u32>>),
-    /// The number of boards at each length is unknown for this shape and goal.
-    PercentilesUnknown,
-    /// No length has a percentile in the range. The value is the least percentile above the range. If there is none,
-    /// the value is the greatest percentile of all lengths.
-    NoSuchPercentile(f64),
-    /// A list of distinct boards needs more boards than satisfy the request. The value is the number of boards that
-    /// satisfy the request.
-    TooFew(u64),
-    /// Too many draws of a list of distinct boards repeated boards of the list.
-    Repeated {
-        /// Number of distinct boards.
-        found: usize,
-        /// Number of draws.
-        draws: usize,
-    },
-    /// The time ended before a board was found.
-    TimeUp,
-    /// The caller has disconnected, or the service is shutting down.
-    Cancelled,
-    /// A search failed because of a bug.
-    Failed(ServiceError),
-}
-
 /// The lengths of a draw.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Wanted {
+pub(super) struct Wanted {
     /// The optimal lengths.
-    pub(crate) lengths: RangeInclusive<u32>,
+    pub(super) lengths: RangeInclusive<u32>,
     /// True if the request named percentiles.
-    pub(crate) by_percentile: bool,
+    pub(super) by_percentile: bool,
 }
 
 impl Wanted {
@@ -86,7 +52,7 @@ impl Wanted {
 
 /// Method of drawing a board.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Method {
+pub(super) enum Method {
     /// Boards are drawn uniformly, and boards outside the range are rejected.
     Rejection,
     /// Boards are drawn by random walks. If the distribution of lengths is known, the probability of a number of moves
@@ -99,7 +65,7 @@ pub(crate) enum Method {
 
 /// Draws boards whose lengths are in a range, and proves the lengths.
 #[derive(Debug)]
-pub(crate) struct LengthDraw<'a> {
+pub(super) struct LengthDraw<'a> {
     goal: Board,
     lengths: RangeInclusive<u32>,
     distribution: Option<Distribution<'static>>,
@@ -114,7 +80,7 @@ pub(crate) struct LengthDraw<'a> {
 impl<'a> LengthDraw<'a> {
     /// Selects the method. `has_patterns` is true if the tables include the patterns of the goal. Fails if boards of
     /// these lengths cannot be drawn.
-    pub(crate) fn new(
+    pub(super) fn new(
         goal: &Board,
         wanted: &Wanted,
         (tables, has_patterns): (&'a SearchTables<'a>, bool),
@@ -126,12 +92,12 @@ impl<'a> LengthDraw<'a> {
     }
 
     /// Returns true if all boards of the range are equally likely.
-    pub(crate) fn is_uniform(&self) -> bool {
+    pub(super) fn is_uniform(&self) -> bool {
         self.method == Method::Rejection
     }
 
     /// Draws a board, and returns the board with its optimal length. Fails once the time ends or a cancel flag is set.
-    pub(crate) fn draw(&self, random: &mut impl RandomSource) -> Result<(Board, u32), DrawError> {
+    pub(super) fn draw(&self, random: &mut impl RandomSource) -> Result<(Board, u32), DrawError> {
         loop {
             self.check()?;
             let (board, lengths) = match self.method {
@@ -201,9 +167,7 @@ impl<'a> LengthDraw<'a> {
 
     /// Returns the optimal length of a job's board; `None` if the length exceeds the depth limit of the job.
     fn optimal_length(&self, job: &SearchRequest) -> Result<Option<u32>, DrawError> {
-        let report =
-            solve_with(job, self.tables, self.context).map_err(ServiceError::from).map_err(DrawError::Failed)?;
-        match report {
+        match solve_with(job, self.tables, self.context)? {
             Report { search_stopped: None, solution: Some(solution), .. } => Ok(Some(solution.path.len() as u32)),
             Report { search_stopped: Some(StopReason::Depth), .. } => Ok(None),
             Report { search_stopped: Some(StopReason::Cancelled), .. } => self.check().map(|()| None),
@@ -217,29 +181,24 @@ impl<'a> LengthDraw<'a> {
 }
 
 /// Returns a search that proves the length of a board, or proves that the length exceeds `most`.
-pub(crate) fn proof(puzzle: Puzzle, most: u32) -> SearchRequest {
+pub(super) fn proof(puzzle: Puzzle, most: u32) -> SearchRequest {
     let options =
         SearchOptions { algorithm: Some(Algorithm::IdaStar), depth_limit: Some(most), ..SearchOptions::default() };
     let plan = Plan::try_new(&options, puzzle.size()).expect("IDA* serves every size");
-    let limits = Limits { time: Duration::MAX, expanded: u64::MAX, nodes: u64::MAX };
-    SearchRequest::new(puzzle, plan, limits)
+    SearchRequest::new(puzzle, plan, Limits::NONE)
 }
 
-/// Checks the cancel flags and the deadline, and pauses for more important work. Fails if a flag is set or the deadline
-/// has passed.
-pub(crate) fn check(context: &Control<'_>) -> Result<(), DrawError> {
-    if context.cancel.iter().any(|flag| flag.load(Ordering::Relaxed)) {
-        return Err(DrawError::Cancelled);
-    }
-    context.helpers.inspect(|helpers| helpers.pause());
-    match context.deadline {
-        Some(deadline) if Instant::now() >= deadline => Err(DrawError::TimeUp),
-        _ => Ok(()),
+/// Pauses for more important work. Fails if a cancel flag is set or the deadline has passed.
+pub(super) fn check(context: &Control<'_>) -> Result<(), DrawError> {
+    match context.stop() {
+        None => Ok(()),
+        Some(StopReason::Cancelled) => Err(DrawError::Cancelled),
+        Some(_) => Err(DrawError::TimeUp),
     }
 }
 
 /// Selects the method for a range of lengths. Returns the method, and the part of the range that the method draws.
-pub(crate) fn choose(goal: &Board, wanted: &Wanted) -> Result<(Method, RangeInclusive<u32>), DrawError> {
+pub(super) fn choose(goal: &Board, wanted: &Wanted) -> Result<(Method, RangeInclusive<u32>), DrawError> {
     if !Plan::is_proven_by_auto(goal.size()) {
         return Err(DrawError::LengthsUnknown(goal.size()));
     }
@@ -266,7 +225,7 @@ pub(crate) fn choose(goal: &Board, wanted: &Wanted) -> Result<(Method, RangeIncl
 }
 
 /// Returns the part of the wanted lengths that is drawn. Fails if boards of the lengths cannot be drawn.
-pub(crate) fn drawn_lengths(goal: &Board, wanted: &Wanted) -> Result<RangeInclusive<u32>, DrawError> {
+pub(super) fn drawn_lengths(goal: &Board, wanted: &Wanted) -> Result<RangeInclusive<u32>, DrawError> {
     choose(goal, wanted).map(|(_, lengths)| lengths)
 }
 
@@ -294,8 +253,7 @@ mod tests {
     use std::sync::atomic::AtomicBool;
 
     use super::*;
-    use crate::service::tables::Tables;
-    use taquin_solver::{Size, SplitMix};
+    use taquin_solver::{Instant, LazyTables, Size, SplitMix};
 
     fn goal(rows: usize, cols: usize) -> Board {
         Board::blank_last(Size::try_from((rows, cols)).unwrap())
@@ -352,7 +310,7 @@ mod tests {
 
     #[test]
     fn drawn_lengths_are_in_the_range_and_optimal() {
-        let all = Tables::default();
+        let all = LazyTables::default();
         let mut random = SplitMix(3);
         for (goal, lengths) in
             [(goal(2, 5), 30..=33), (goal(2, 5), 3..=3), (goal(3, 4), 40..=41), (goal(4, 4), 18..=18)]
@@ -393,7 +351,7 @@ mod tests {
 
     #[test]
     fn drawn_boards_are_uniform_among_those_of_their_length() {
-        let (all, goal) = (Tables::default(), goal(2, 5));
+        let (all, goal) = (LazyTables::default(), goal(2, 5));
         let tables = SearchTables::new(&all);
         let boards = boards_at(goal, 18);
         let places: HashMap<&Board, usize> = boards.iter().zip(0..).collect();
@@ -417,7 +375,7 @@ mod tests {
 
     #[test]
     fn a_drawing_ends_with_its_time_or_its_caller() {
-        let (all, goal) = (Tables::default(), goal(3, 4));
+        let (all, goal) = (LazyTables::default(), goal(3, 4));
         let tables = SearchTables::new(&all);
         let draw = |context| {
             LengthDraw::new(&goal, &of_length(30..=30), (&tables, true), context).unwrap().draw(&mut SplitMix(1))
