@@ -27,6 +27,24 @@ pub use request::{Draw, DrawnBoard, Seeds, Solvability, Walk};
 
 /// Draws boards for a goal, one with each seed. Equal seeds draw equal boards, here and by `GET /random`.
 ///
+/// Draws by length or percentile take boards of up to 16 cells. On boards of more than 9 cells, searches prove the
+/// lengths. The first draw then builds the pattern tables of the goal, unless `tables` has them.
+///
+/// ```
+/// use taquin_bulk::{Draw, Seeds, draw_boards};
+/// use taquin_solver::{Board, Size, Solver};
+///
+/// let goal = Board::blank_last(Size::try_from((4, 4))?);
+/// let solver = Solver::new();
+/// let boards = draw_boards(&goal, &Draw::Length(10..=12), &Seeds::numbered("seed", 3), solver.tables())?;
+/// assert_eq!(boards.len(), 3);
+/// for drawn in &boards {
+///     let length = drawn.distance.and_then(|distance| distance.length);
+///     assert!(length.is_some_and(|length| (10..=12).contains(&length)), "{}", drawn.board);
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// See [`DrawError`]. Uniform draws and walks fail only if a list of distinct boards needs more boards than exist.
 pub fn draw_boards(
@@ -150,6 +168,8 @@ impl Draw {
     /// Returns the optimal lengths of a draw. Returns `None` if the draw has neither lengths nor percentiles.
     fn wanted(&self, goal: &Board, tables: &SmallTables) -> Result<Option<Wanted>, DrawError> {
         let percentiles = match self {
+            Self::Length(lengths) if lengths.is_empty() => return Err(DrawError::EmptyRange),
+            Self::Percentile(percentiles) if percentiles.is_empty() => return Err(DrawError::EmptyRange),
             Self::Length(lengths) => return Ok(Some(Wanted { lengths: lengths.clone(), by_percentile: false })),
             Self::Percentile(percentiles) => percentiles,
             Self::Uniform(_) | Self::Walk(_) => return Ok(None),
@@ -179,7 +199,8 @@ mod tests {
     use std::collections::HashSet;
 
     use super::*;
-    use taquin_solver::{LazyTables, Size};
+    use crate::recipe::Recipe;
+    use taquin_solver::{LazyTables, Size, Solver};
 
     fn goal(rows: usize, cols: usize) -> Board {
         Board::blank_last(Size::try_from((rows, cols)).unwrap())
@@ -227,6 +248,61 @@ mod tests {
         for board in drawn {
             let alone = Seeds::Each(vec![board.seed.clone()]);
             assert_eq!(draw_boards(&goal, &how, &alone, &LazyTables::default()), Ok(vec![board]));
+        }
+    }
+
+    #[test]
+    fn numbered_seeds_draw_the_boards_of_a_recipe() {
+        let goal = goal(3, 4);
+        let how = Draw::Uniform(Solvability::Solvable);
+        let drawn = draw_boards(&goal, &how, &Seeds::numbered("s", 5), &LazyTables::default()).unwrap();
+        let recipe = Recipe::try_new(goal, "s", 5).unwrap();
+        for (drawn, index) in drawn.iter().zip(0..5) {
+            assert_eq!(drawn.board, *recipe.board(index).start());
+        }
+        assert_eq!(drawn.len(), 5);
+    }
+
+    #[test]
+    fn boards_do_not_depend_on_pattern_tables() {
+        let (goal, tables) = (goal(3, 4), LazyTables::default());
+        for how in [Draw::Length(10..=12), Draw::Length(30..=34), Draw::Percentile(20.0..=30.0)] {
+            let seeds = Seeds::numbered("s", 3);
+            let drawn = draw_boards(&goal, &how, &seeds, &tables).unwrap();
+            let missing = LoadedTables { patterns: None, are_missing: true };
+            let without = draw_boards_with(&goal, &how, &seeds, (&tables, missing), Control::default());
+            assert_eq!(without.as_ref(), Ok(&drawn), "{how:?}");
+            for board in drawn {
+                let solved = Solver::new().solve(&Puzzle::try_new(board.board, goal).unwrap());
+                assert_eq!(board.distance, Some(Distance::proven(solved.path.len() as u32)), "{how:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_empty_range_is_an_error_and_an_empty_list_is_none() {
+        #[expect(clippy::reversed_empty_ranges, reason = "these are the errors")]
+        let empty = [Draw::Length(5..=3), Draw::Percentile(5.0..=3.0)];
+        for (how, goal) in empty.iter().flat_map(|how| [(how, goal(3, 3)), (how, goal(4, 4))]) {
+            assert_eq!(list(&goal, how, 1), Err(DrawError::EmptyRange), "{goal}: {how:?}");
+        }
+        assert_eq!(list(&goal(3, 3), &Draw::Uniform(Solvability::Any), 0), Ok(Vec::new()));
+    }
+
+    #[test]
+    fn a_draw_that_cannot_succeed_is_rejected_without_a_search() {
+        let small = SmallTables::new();
+        for (goal, how, reason) in [
+            (goal(3, 6), Draw::Length(5..=30), Some("not for 3×6 boards")),
+            (goal(4, 4), Draw::Length(81..=90), Some("lengths range from 0 to 80")),
+            (goal(4, 4), Draw::Length(21..=24), Some("lengths from 0 to 20 and from 30 to 80 can be drawn")),
+            (goal(3, 5), Draw::Percentile(20.0..=30.0), None),
+            (goal(4, 4), Draw::Length(50..=52), None),
+            // The distance table shows that no board is of this length. The check does not build the table.
+            (goal(3, 3), Draw::Length(32..=40), None),
+        ] {
+            let error = how.check(&goal, &small).err().map(|error| error.to_string());
+            assert!(reason.map_or(error.is_none(), |reason| error.as_ref().unwrap().contains(reason)), "{error:?}");
         }
     }
 }

@@ -25,16 +25,15 @@ pub(super) fn distinct(
     mut draw: impl FnMut(&str) -> Result<DrawnBoard, DrawError>,
 ) -> Result<Vec<DrawnBoard>, DrawError> {
     let (mut list, mut boards) = (Vec::with_capacity(count), HashSet::with_capacity(count));
-    for index in 0..count * DRAWS_FOR_A_BOARD {
-        let drawn = draw(&format!("{seed}/{index}"))?;
+    let mut seeds = (0..count * DRAWS_FOR_A_BOARD).map(|index| format!("{seed}/{index}"));
+    while list.len() < count {
+        let repeated = || DrawError::Repeated { found: list.len(), draws: count * DRAWS_FOR_A_BOARD };
+        let drawn = draw(&seeds.next().ok_or_else(repeated)?)?;
         if boards.insert(drawn.board) {
             list.push(drawn);
         }
-        if list.len() == count {
-            return Ok(list);
-        }
     }
-    Err(DrawError::Repeated { found: list.len(), draws: count * DRAWS_FOR_A_BOARD })
+    Ok(list)
 }
 
 /// Returns the number of boards that a draw can return, if the number is known, positive, and below `count`.

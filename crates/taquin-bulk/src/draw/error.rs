@@ -9,6 +9,9 @@ use crate::row_error::counted;
 /// The reason why no board can be drawn.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum DrawError {
+    /// The end of the range of lengths or percentiles is below its start.
+    #[error("the range is empty: its end is below its start")]
+    EmptyRange,
     /// Boards of this size are too large for proofs of optimal lengths.
     #[error("optimal lengths are known only for boards of up to 16 cells, not for {0} boards")]
     LengthsUnknown(Size),

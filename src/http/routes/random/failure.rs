@@ -11,6 +11,7 @@ use crate::service::ServiceError;
 /// Returns the problem of a failed drawing, with the possible lengths.
 pub(in crate::http::routes) fn draw_failure(error: &DrawError, how: &Draw) -> Problem {
     match error {
+        DrawError::EmptyRange => out_of_range(how, &error.to_string()),
         DrawError::LengthsUnknown(_) | DrawError::PercentilesUnknown => {
             unsupported(how, &format!("{error}; use `walk`, or omit `{}`", field(how)))
         }
