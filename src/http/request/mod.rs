@@ -3,7 +3,6 @@
 mod body;
 mod digest;
 mod query;
-pub(crate) mod search;
 
 use taquin_bulk::fields::{FieldReader, goal};
 use taquin_bulk::{ErrorKind, FieldError};
@@ -12,7 +11,6 @@ use taquin_solver::{Board, Encoding, Move, MoveNotation, MoveTextFault, Sides, S
 pub(crate) use body::{Format, RequestFields, essence, parse_body};
 pub(crate) use digest::BodyDigest;
 pub(crate) use query::parse as parse_query;
-pub(crate) use search::METHOD_FIELDS;
 
 /// Maximum number of moves in a field. As letters, they fit into a body of the default maximum size.
 pub(crate) const MAX_MOVES: usize = 50_000;
@@ -31,12 +29,6 @@ pub(crate) fn moves(fields: &mut FieldReader, name: &str, notation: MoveNotation
             (code, format!("`{name}`: {fault}{advice}"))
         })
     })
-}
-
-/// Adds the error of a field that conflicts with other fields, or has no effect beside them.
-pub(crate) fn reject_combination(fields: &mut FieldReader, name: &str, detail: impl Into<String>) {
-    let error = FieldError::new(format!("/{name}"), "unsupported", detail);
-    fields.report(ErrorKind::UnsupportedCombination, error);
 }
 
 /// Reads the goal of random boards. Adds an error if the goal does not have the size of the boards.

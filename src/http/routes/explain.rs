@@ -8,7 +8,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, Method};
 use axum::response::Response;
 use taquin_bulk::counted;
-use taquin_bulk::fields::{BOARD_FIELDS, board_and_goal, concat, puzzle};
+use taquin_bulk::fields::{BOARD_FIELDS, board_and_goal, concat, puzzle, tile_patterns};
 use taquin_solver::heuristic::{GoalClass, Line};
 use taquin_solver::solver::{Conflict, Estimate, NamedPart, PatternExplanation};
 use taquin_solver::{Board, Explanation, Named, Puzzle, StopReason, Tile};
@@ -17,7 +17,7 @@ use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose};
 use crate::http::problem::{Problem, ProblemKind};
 use crate::http::reply::{PatternReply, Rows, grid, limit_name, service_failure, text_or_json};
-use crate::http::request::{RequestFields, search};
+use crate::http::request::RequestFields;
 use crate::service::{Service, ServiceError};
 
 #[derive(Debug, serde::Serialize)]
@@ -91,7 +91,7 @@ pub(crate) async fn explain(
     let media_type = choose(&headers, &[MediaType::Json, MediaType::Text])?;
     let mut fields = input.reader(&FIELDS);
     let boards = board_and_goal(&mut fields);
-    let patterns = search::patterns(&mut fields, boards.map(|(board, _)| board.size()));
+    let patterns = tile_patterns(&mut fields, boards.map(|(board, _)| board.size()));
     let read_as = fields.read_as();
     let (board, goal) = fields.finish(boards)?;
     let puzzle = puzzle(board, goal)?;

@@ -4,7 +4,7 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
 use serde_json::json;
-use taquin_bulk::fields::NamedGoal;
+use taquin_bulk::fields::{NamedGoal, Require};
 use taquin_bulk::{Solvability, Want};
 use taquin_solver::heuristic::GoalClass;
 use taquin_solver::{
@@ -57,7 +57,7 @@ fn options() -> serde_json::Value {
         "tie_breaking": names::<TieBreaking>(),
         "duplicate_detection": names::<DuplicateDetection>(),
         "successor_order": SuccessorOrder::all().map(SuccessorOrder::letters).collect::<Vec<_>>(),
-        "require": names::<solve::Require>(),
+        "require": names::<Require>(),
         "metric": names::<Metric>(),
         "include": names::<solve::Include>(),
         "order": names::<StateOrder>(),

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::{HeaderMap, Method};
 use axum::response::Response;
-use taquin_bulk::fields::{BOARD_FIELDS, FieldReader, LIMIT_FIELDS, board_and_goal, concat, limits};
+use taquin_bulk::fields::{
+    BOARD_FIELDS, FieldReader, LIMIT_FIELDS, board_and_goal, concat, limits, reject_combination,
+};
 use taquin_bulk::{RequestedLimits, counted, sentence};
 use taquin_solver::solver::AttemptCheck;
 use taquin_solver::{Attempt, AttemptedMove, Board, Cell, Distance, IllegalMove, Path, Plan, Size, Step, Tile, named};
@@ -15,7 +17,7 @@ use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose};
 use crate::http::problem::Problem;
 use crate::http::reply::{LengthsReply, Letter, Rows, analysis_failure, grid, reserved_if_long, text_or_json};
-use crate::http::request::{MAX_MOVES, RequestFields, moves, reject_combination};
+use crate::http::request::{MAX_MOVES, RequestFields, moves};
 use crate::service::{AnalysisParts, Service};
 
 const FIELDS: [&str; BOARD_FIELDS.len() + LIMIT_FIELDS.len() + 5] =

@@ -11,6 +11,7 @@ mod line_ends;
 mod plain_row;
 mod reachable;
 mod scalars;
+mod search;
 mod suggestion;
 mod value;
 
@@ -27,6 +28,7 @@ pub use self::line_ends::has_joined_rows;
 pub(crate) use self::plain_row::plain_row;
 pub use self::reachable::{puzzle, reachability_detail, reachable_goals};
 pub use self::scalars::{LIMIT_FIELDS, limits};
+pub use self::search::{METHOD_FIELDS, Require, reject_combination, search_options, search_plan, tile_patterns};
 pub(crate) use self::suggestion::{aliased_field, is_misspelt};
 pub use self::suggestion::{did_you_mean, most_like};
 use self::suggestion::{similar_field, unknown_choice};

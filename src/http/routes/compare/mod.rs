@@ -13,7 +13,8 @@ use axum::extract::State;
 use axum::http::{HeaderMap, Method as HttpMethod};
 use axum::response::Response;
 use taquin_bulk::fields::{
-    BOARD_FIELDS, FieldReader, LIMIT_FIELDS, ListedBoards, board_and_goal, boards_and_goal, concat, limits, puzzle,
+    BOARD_FIELDS, FieldReader, LIMIT_FIELDS, ListedBoards, METHOD_FIELDS, board_and_goal, boards_and_goal, concat,
+    limits, puzzle, reject_combination, search_options, search_plan,
 };
 use taquin_bulk::{Draw, RequestedLimits, Solvability};
 use taquin_solver::{Board, Plan, Puzzle, SearchRequest, Sides, Size, named};
@@ -27,7 +28,7 @@ use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose_for};
 use crate::http::problem::Problem;
 use crate::http::reply::{reserve_if_long, reserved_if_long, service_failure, text_or_json, with_reservation};
-use crate::http::request::{METHOD_FIELDS, RequestFields, goal_of_boards, reject_combination, search};
+use crate::http::request::{RequestFields, goal_of_boards};
 pub(crate) use preset::Preset;
 
 use crate::service::{Service, ServiceError};
@@ -214,9 +215,9 @@ fn methods(fields: &mut FieldReader, size: Option<Size>, default: RequestedLimit
     }
     if fields.has("methods") {
         let methods = fields.objects("methods", MAX_METHODS, &FIELDS_OF_A_METHOD, |fields| {
-            let options = search::options(fields, size);
+            let options = search_options(fields, size);
             let limits = limits(fields).or(default);
-            let plan = size.and_then(|size| search::plan(fields, &options, size));
+            let plan = size.and_then(|size| search_plan(fields, &options, size));
             plan.map(|plan| Method { options, plan, limits })
         });
         return methods?.into_iter().collect();

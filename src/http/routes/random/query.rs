@@ -3,12 +3,12 @@
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
-use taquin_bulk::fields::{FieldReader, goal_and_from, puzzle};
+use taquin_bulk::fields::{FieldReader, goal_and_from, puzzle, reject_combination};
 use taquin_bulk::{Draw, ErrorKind, FieldError, Solvability, Walk};
 use taquin_solver::{Board, named};
 
 use crate::http::problem::Problem;
-use crate::http::request::{RequestFields, reject_combination};
+use crate::http::request::RequestFields;
 
 const FIELDS: [&str; 13] = [
     "rows",

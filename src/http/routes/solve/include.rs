@@ -1,10 +1,9 @@
 //! Optional parts of a `/solve` response, and their conflicts.
 
-use taquin_bulk::fields::FieldReader;
+use taquin_bulk::fields::{FieldReader, reject_combination};
 use taquin_solver::{Algorithm, Named, named};
 
 use crate::http::media_type::MediaType;
-use crate::http::request::reject_combination;
 
 /// Error for `progress` in a JSON response.
 const NO_PROGRESS_IN_JSON: &str = "`progress` needs `Accept: text/plain`, or `Accept: text/event-stream` for \

@@ -13,10 +13,11 @@ use axum::http::{HeaderMap, HeaderName, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use taquin_bulk::RequestedLimits;
 use taquin_bulk::fields::{
-    BOARD_FIELDS, FieldReader, LIMIT_FIELDS, WrittenFields, board_and_goal, concat, limits, puzzle,
+    BOARD_FIELDS, FieldReader, LIMIT_FIELDS, METHOD_FIELDS, Require, WrittenFields, board_and_goal, concat, limits,
+    puzzle, reject_combination, search_options, search_plan,
 };
 use taquin_solver::{
-    Board, Encoding, Metric, Plan, Puzzle, Records, RequestedSolutions, SearchOptions, SearchRequest, Size, named,
+    Board, Encoding, Metric, Plan, Puzzle, Records, RequestedSolutions, SearchOptions, SearchRequest, Size,
 };
 
 use crate::http::exchange::{AccessLine, instance};
@@ -27,7 +28,7 @@ use crate::http::reply::{
     Layout, SolveReply, add_server_timing, limit_exceeded_with_lists, max_entries, reserved_if_long, service_failure,
     stream_head, written,
 };
-use crate::http::request::{Format, METHOD_FIELDS, RequestFields, parse_body, reject_combination, search};
+use crate::http::request::{Format, RequestFields, parse_body};
 use crate::http::state::AppState;
 use crate::service::{Report, Service};
 pub(crate) use include::Include;
@@ -53,15 +54,6 @@ const WIDTHS: RangeInclusive<i64> = 20..=1_000;
 /// Maximum and default number of optimal solutions that a response lists.
 pub(crate) const MAX_SOLUTIONS: i64 = 1_000;
 const DEFAULT_SOLUTIONS: u64 = 10;
-
-/// Required quality of the solution.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Require {
-    Any,
-    Optimal,
-}
-
-named!(Require { Any => "any", Optimal => "optimal" });
 
 /// Error for `order` without states.
 const NO_ORDER: &str = "`order` is the order of the states: add `\"include\": [\"states\"]`, or omit it";
@@ -233,7 +225,7 @@ impl SolveBody {
         let mut fields = input.reader(&FIELDS);
         let boards = board_and_goal(&mut fields);
         let size = boards.map(|(board, _)| board.size());
-        let options = search::options(&mut fields, size);
+        let options = search_options(&mut fields, size);
         let require_optimal = fields.choice("require", None) == Some(Require::Optimal);
         let solutions = requested_solutions(&mut fields, &options, size);
         let require_optimal = require_optimal || (solutions.is_some() && options.promises_optimal());
@@ -242,7 +234,7 @@ impl SolveBody {
         let limits = limits(&mut fields);
         let include = included(&mut fields, media_type);
         let layout = layout(&mut fields, &include, media_type);
-        let plan = boards.and_then(|(board, _)| search::plan(&mut fields, &options, board.size()));
+        let plan = boards.and_then(|(board, _)| search_plan(&mut fields, &options, board.size()));
         if let Some(algorithm) = options.algorithm.or(plan.map(|plan| plan.algorithm)) {
             check_lists(&mut fields, &include, algorithm, media_type);
         }

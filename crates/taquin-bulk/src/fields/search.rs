@@ -1,13 +1,13 @@
-//! The search options and limits of a request.
+//! The search options of a request.
 
-use taquin_bulk::fields::FieldReader;
 use taquin_solver::heuristic::{PatternFault, PatternReason, TilePatterns};
-use taquin_solver::{Plan, PlanConflict, SearchOptions, Size, SuccessorOrder, Weight};
+use taquin_solver::{Plan, PlanConflict, SearchOptions, Size, SuccessorOrder, Weight, named};
 
-use super::reject_combination;
+use super::FieldReader;
+use crate::row_error::{ErrorKind, FieldError};
 
 /// The fields of the search options.
-pub(crate) const METHOD_FIELDS: [&str; 8] = [
+pub const METHOD_FIELDS: [&str; 8] = [
     "algorithm",
     "heuristic",
     "weight",
@@ -21,8 +21,25 @@ pub(crate) const METHOD_FIELDS: [&str; 8] = [
 /// Maximum depth limit of depth-first search. No board of nine cells has a longer simple path.
 const MAX_DEPTH_LIMIT: i64 = 1_000_000;
 
+/// Required quality of a solution.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Require {
+    /// Any solution.
+    Any,
+    /// A solution that is proven optimal.
+    Optimal,
+}
+
+named!(Require { Any => "any", Optimal => "optimal" });
+
+/// Adds the error of a field that conflicts with other fields, or has no effect beside them.
+pub fn reject_combination(fields: &mut FieldReader, name: &str, detail: impl Into<String>) {
+    let error = FieldError::new(format!("/{name}"), "unsupported", detail);
+    fields.report(ErrorKind::UnsupportedCombination, error);
+}
+
 /// Reads [`METHOD_FIELDS`] of a search on boards of a size, if the size is known.
-pub(crate) fn options(fields: &mut FieldReader, size: Option<Size>) -> SearchOptions {
+pub fn search_options(fields: &mut FieldReader, size: Option<Size>) -> SearchOptions {
     SearchOptions {
         algorithm: fields.choice("algorithm", Some("auto")),
         heuristic: fields.choice("heuristic", Some("auto")),
@@ -34,13 +51,13 @@ pub(crate) fn options(fields: &mut FieldReader, size: Option<Size>) -> SearchOpt
         duplicate_detection: fields.choice("duplicate_detection", None).unwrap_or_default(),
         successor_order: fields.parsed("successor_order", successor_order).unwrap_or_default(),
         depth_limit: fields.integer("depth_limit", 0..=MAX_DEPTH_LIMIT).map(|limit| limit as u32),
-        patterns: patterns(fields, size),
+        patterns: tile_patterns(fields, size),
         ..SearchOptions::default()
     }
 }
 
 /// Reads `patterns`: disjoint sets of tiles of boards of a size, if the size is known.
-pub(crate) fn patterns(fields: &mut FieldReader, size: Option<Size>) -> Option<TilePatterns> {
+pub fn tile_patterns(fields: &mut FieldReader, size: Option<Size>) -> Option<TilePatterns> {
     let (value, lists) = fields.integer_lists("patterns")?;
     let faults = match TilePatterns::try_new(size?, &lists) {
         Ok(patterns) => return Some(patterns),
@@ -72,7 +89,7 @@ fn successor_order(letters: &str) -> Result<SuccessorOrder, (&'static str, Strin
 }
 
 /// Creates the plan for search options. Conflicts between options are added to the errors of `fields`.
-pub(crate) fn plan(fields: &mut FieldReader, options: &SearchOptions, size: Size) -> Option<Plan> {
+pub fn search_plan(fields: &mut FieldReader, options: &SearchOptions, size: Size) -> Option<Plan> {
     let note = |conflict: PlanConflict| reject_combination(fields, conflict.field, conflict.detail);
     Plan::try_new(options, size).map_err(|conflicts| conflicts.into_iter().for_each(note)).ok()
 }
