@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use taquin_solver::heuristic::DistanceTable;
-use taquin_solver::solver::{AttemptCheck, check_attempt, distances_along};
+use taquin_solver::solver::{AttemptCheck, check_attempt, distances_along, distances_around};
 use taquin_solver::{
     Attempt, Board, Distance, Limits, Move, Plan, Puzzle, SearchOptions, SearchRequest, StopReason, Tile,
 };
@@ -101,7 +101,7 @@ impl Analyst<'_> {
             Ok(_) => {
                 let is_instant = self.tables.small().has_distances(start.size(), goal.blank());
                 let tables = Arc::clone(self.tables);
-                let bounds = move || bounds_around(&start, &goal, &tables);
+                let bounds = move || distances_around(&start, &goal, tables.small());
                 self.pool.run_quick_work(is_instant, self.work_time, bounds).await?
             }
             Err(_) => (None, vec![None; start.moves().len()]),
@@ -170,16 +170,6 @@ impl Analyst<'_> {
 fn stopped(report: &Report, stop: StopReason) -> AnalysisError {
     let search = taquin_solver::Report { solution: None, ..report.search.clone() };
     AnalysisError::Stopped(Box::new(Report { search, ..*report }), stop)
-}
-
-/// Returns bounds on the distances of a board and of its neighbours, without a search.
-fn bounds_around(start: &Board, goal: &Board, tables: &Tables) -> (Option<Distance>, Vec<Option<Distance>>) {
-    let of = |board| Puzzle::try_new(board, *goal).ok().map(|puzzle| Distance::of(&puzzle, tables.small()));
-    let after: Vec<_> = start.moves().map(|mv| of(after_move(start, mv).1)).collect();
-    // Moves are reversible, so the bounds of neighbours differ by at most one.
-    let distance = after.iter().flatten().fold(of(*start), |of, next| Some(of?.near(*next, 1)));
-    let near = |next: Option<Distance>| Some(next?.near(distance?, 1));
-    (distance, after.into_iter().map(near).collect())
 }
 
 /// Returns the tile that slides in a legal move, and the board after the move.
@@ -298,7 +288,7 @@ mod tests {
             let expected = distances(goal);
             assert_eq!(expected.len(), 181_440);
             for (board, length) in &expected {
-                let (distance, after) = bounds_around(board, &goal, &tables);
+                let (distance, after) = distances_around(board, &goal, tables.small());
                 assert_eq!(distance, Some(Distance::proven(*length)));
                 let expected = board.moves().map(|mv| Some(Distance::proven(expected[&after_move(board, mv).1])));
                 assert!(expected.eq(after), "{board}");

@@ -3,8 +3,7 @@
 use std::fmt;
 
 use taquin_solver::heuristic::{PatternUse, Tier};
-use taquin_solver::search::effective_branching_factor;
-use taquin_solver::{Algorithm, Limits, Named, Tile};
+use taquin_solver::{Limits, Named, Tile};
 
 use crate::service::Report;
 
@@ -81,14 +80,6 @@ pub(crate) struct ProgressReply {
 impl SearchReply {
     pub(crate) fn new(report: &Report) -> Self {
         let stats = report.stats;
-        // The branching factor needs the solution of this one search: not of a fallback, not of an anytime search.
-        let is_its_own = match report.algorithm {
-            Algorithm::Constructive => true,
-            Algorithm::Anytime => false,
-            _ => report.search_stopped.is_none(),
-        };
-        let solution = report.solution.as_ref().filter(|_| is_its_own);
-        let length = solution.map_or(0, |solution| solution.path.length(report.metric));
         Self {
             algorithm: report.algorithm.name(),
             heuristic: report.algorithm.takes_heuristic().then(|| report.heuristic.name()),
@@ -104,7 +95,7 @@ impl SearchReply {
             nodes_held: stats.nodes_held,
             iterations: stats.iterations,
             initial_h: stats.initial_h,
-            effective_branching_factor: effective_branching_factor(stats.generated, length),
+            effective_branching_factor: report.effective_branching_factor(),
             elapsed_us: report.elapsed.as_micros() as u64,
         }
     }

@@ -1,7 +1,7 @@
 //! Bounds on the distance of a board from its goal, without a search.
 
 use super::run;
-use crate::domain::{Attempt, Board, Metric, Packed64, Played, Puzzle};
+use crate::domain::{Attempt, Board, Metric, Move, Packed64, Played, Puzzle};
 use crate::search::Space;
 use crate::search::heuristic::DistanceTable;
 use crate::tables::SmallTables;
@@ -87,6 +87,25 @@ pub fn check_attempt(start: &Board, goal: &Board, attempt: &Attempt, tables: &Sm
         .map(|(of_start, of_end)| (of_start.near(of_end, made), of_end.near(of_start, made)));
     let percentile = distances.and_then(|(of_start, _)| of_start.percentile(goal, tables));
     AttemptCheck { played, distances, percentile, steps: None }
+}
+
+/// Returns the distance of a board, and the distance after each legal move in the order of the moves, without a search.
+/// There are none if the goal is unreachable or the sizes differ.
+pub fn distances_around(
+    start: &Board,
+    goal: &Board,
+    tables: &SmallTables,
+) -> (Option<Distance>, Vec<Option<Distance>>) {
+    let of = |board| Puzzle::try_new(board, *goal).ok().map(|puzzle| Distance::of(&puzzle, tables));
+    let after_move = |mv: Move| {
+        let mut board = *start;
+        board.make(mv).and_then(|_| of(board))
+    };
+    let after: Vec<_> = start.moves().map(after_move).collect();
+    // Moves are reversible, so the bounds of neighbours differ by at most one.
+    let distance = after.iter().flatten().fold(of(*start), |of, next| Some(of?.near(*next, 1)));
+    let near = |next: Option<Distance>| Some(next?.near(distance?, 1));
+    (distance, after.into_iter().map(near).collect())
 }
 
 /// Returns the distance after each legal move of an attempt, without a search. Without a table, linear conflict is the

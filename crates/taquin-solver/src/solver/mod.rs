@@ -11,7 +11,7 @@ mod run;
 use std::time::Duration;
 
 pub use dispatch::{SearchTables, bytes_for, nodes_of_plan, nodes_within};
-pub use distance::{AttemptCheck, Distance, check_attempt, distances_along};
+pub use distance::{AttemptCheck, Distance, check_attempt, distances_along, distances_around};
 pub use explain::{Conflict, Estimate, Explanation, NamedPart, PatternExplanation, explain, explain_patterns};
 pub use plan::{Plan, PlanConflict, SearchOptions};
 pub use report::{Report, Solution, Solved, WrongSolution};

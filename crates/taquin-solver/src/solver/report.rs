@@ -7,6 +7,7 @@ use crate::domain::{Metric, Path, Tile};
 use crate::search::heuristic::{PatternUse, Tier};
 use crate::search::{
     Algorithm, Expansions, GeneratedNodes, HeuristicKind, IterationCounts, OptimalPaths, Stats, StopReason, Weight,
+    effective_branching_factor,
 };
 
 /// A replayed solution.
@@ -102,6 +103,18 @@ impl Report {
             Algorithm::WeightedAStar => g + h * f64::from(self.weight.hundredths()) / 100.0,
             _ => g + h,
         }
+    }
+
+    /// [Effective branching factor](effective_branching_factor) of the search. `None` if the solution has no moves, or is
+    /// not the solution of this one search: a limit ended the search, or several searches improved the solution.
+    pub fn effective_branching_factor(&self) -> Option<f64> {
+        let is_of_one_search = match self.algorithm {
+            Algorithm::Constructive => true,
+            Algorithm::Anytime => false,
+            _ => self.search_stopped.is_none(),
+        };
+        let length = self.length().filter(|_| is_of_one_search)?;
+        effective_branching_factor(self.stats.generated, length)
     }
 
     /// True if the solution is proven optimal.

@@ -246,6 +246,11 @@ impl DistanceTable {
         ranks.nth(usize::try_from(nth).ok()?).map(|rank| self.unrank(rank, goal))
     }
 
+    /// All boards of the table with their distances, in a fixed order. Tiles are numbered as in `goal`.
+    pub fn boards(&self, goal: &Board) -> impl Iterator<Item = (Board, u32)> {
+        self.entries.iter().enumerate().map(|(rank, entry)| (self.unrank(rank, goal), entry.distance().into()))
+    }
+
     /// The shape.
     pub fn size(&self) -> Size {
         self.size
