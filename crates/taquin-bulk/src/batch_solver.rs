@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 use taquin_solver::solver::{SearchTables, nodes_within, solve_with};
 use taquin_solver::tables::PatternTables;
 use taquin_solver::{
-    Board, Control, Distance, Limits, Move, MoveSet, Path, Plan, Puzzle, Report, SearchRequest, StopReason, TableSource,
+    Board, Control, Distance, Limits, Move, MoveSet, Path, Plan, Puzzle, Report, SearchRequest, Stats, StopReason,
+    TableSource,
 };
 
 use crate::label::{Label, LabelControl, LabelError, LabelLimits, Want};
@@ -125,7 +126,9 @@ impl<'t> GoalSolver<'t> {
             Want::Moves => self.solved(puzzle, control).map(|(label, path)| Label { path: Some(path), ..label }),
             Want::Expanded => {
                 let report = self.report(self.request(puzzle), control)?;
-                Ok(Label { expanded: Some(report.stats.expanded), ..self.of_report(&report)?.0 })
+                let (label, path) = self.of_report(&report)?;
+                let Stats { expanded, generated, .. } = report.stats;
+                Ok(Label { expanded: Some(expanded), generated: Some(generated), path: Some(path), ..label })
             }
         };
         catch_unwind(AssertUnwindSafe(search)).unwrap_or(Err(LabelError::Panicked))
@@ -149,7 +152,7 @@ impl<'t> GoalSolver<'t> {
     fn of_report(&self, report: &Report) -> Result<(Label, Path), LabelError> {
         let solution = report.solution.as_ref().ok_or(LabelError::NoSolution)?;
         let (lower_bound, length) = (report.lower_bound, solution.path.len() as u32);
-        Ok((Label { lower_bound, length, next: None, expanded: None, path: None }, solution.path.clone()))
+        Ok((Label { lower_bound, length, ..Label::default() }, solution.path.clone()))
     }
 
     fn solved(&self, puzzle: &Puzzle, control: LabelControl<'_>) -> Result<(Label, Path), LabelError> {
@@ -258,6 +261,7 @@ mod tests {
                 assert_eq!(Label { path: None, ..moves }, length);
                 let expanded = of(Want::Expanded);
                 assert!(expanded.expanded.is_some_and(|expanded| expanded >= u64::from(length.length)));
+                assert!(expanded.generated > expanded.expanded && expanded.path == Some(path));
                 let bounds = of(Want::Bounds);
                 assert!(bounds.lower_bound <= length.length && length.length <= bounds.length);
                 // Reference: a move is a first move if the distance of the board after the move is smaller by one.

@@ -48,7 +48,7 @@ impl Want {
 }
 
 /// The label of a board.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Label {
     /// Proven lower bound on the optimal length, in moves of one tile.
     pub lower_bound: u32,
@@ -59,7 +59,11 @@ pub struct Label {
     pub next: Option<MoveSet>,
     /// Number of nodes that the search expanded, for [`Want::Expanded`]; `None` for other kinds of labels.
     pub expanded: Option<u64>,
-    /// The solution, for [`Want::Moves`]; `None` for other kinds of labels.
+    /// Number of nodes that the search generated, for [`Want::Expanded`]; `None` for other kinds of labels. Files of
+    /// labels do not have this number.
+    pub generated: Option<u64>,
+    /// The solution, for [`Want::Moves`] and [`Want::Expanded`]; `None` for other kinds of labels. For
+    /// [`Want::Expanded`], files of labels do not have the solution.
     pub path: Option<Path>,
 }
 
@@ -71,7 +75,7 @@ impl Label {
 
     pub(crate) fn of(distance: Distance) -> Self {
         let Distance { lower_bound, upper_bound, .. } = distance;
-        Self { lower_bound, length: upper_bound, next: None, expanded: None, path: None }
+        Self { lower_bound, length: upper_bound, ..Self::default() }
     }
 }
 

@@ -174,7 +174,7 @@ mod tests {
     }
 
     fn label() -> Label {
-        Label { lower_bound: 12, length: 12, next: None, expanded: None, path: None }
+        Label { lower_bound: 12, length: 12, ..Label::default() }
     }
 
     fn json(label: &Label, want: Want) -> String {

@@ -160,7 +160,7 @@ impl Part {
     /// # Panics
     /// If a solution has 65,536 moves or more, which no solver returns.
     pub fn push(&mut self, row: &Row) {
-        let none = Label { lower_bound: 0, length: 0, next: None, expanded: None, path: None };
+        let none = Label::default();
         let (status, label) = match row {
             Row::Solved(label) => (status::SOLVED, label),
             Row::Failed => (status::FAILED, &none),
@@ -232,6 +232,7 @@ impl Part {
             length: length.into(),
             next: next.map(|bits| Move::ALL.into_iter().filter(|mv| bits >> *mv as u8 & 1 == 1).collect()),
             expanded: self.expanded.get(at).copied(),
+            generated: None,
             path,
         })
     }
@@ -490,7 +491,7 @@ mod tests {
     }
 
     fn label(length: u32) -> Label {
-        Label { lower_bound: length, length, next: None, expanded: None, path: None }
+        Label { lower_bound: length, length, ..Label::default() }
     }
 
     fn row(want: Want) -> impl Strategy<Value = Row> {
@@ -504,6 +505,7 @@ mod tests {
                 length,
                 next: next.filter(|_| want == Want::Next),
                 expanded: (want == Want::Expanded).then_some(expanded),
+                generated: None,
                 path: (want == Want::Moves).then(|| moves.into_iter().collect()),
             })
         });

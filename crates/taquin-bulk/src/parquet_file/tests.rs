@@ -45,6 +45,7 @@ fn made(index: u64) -> Made {
         length,
         next: (!index.is_multiple_of(11)).then_some(next),
         expanded: (!index.is_multiple_of(13)).then_some(100 * index.pow(3)),
+        generated: None,
         path: Some(path),
     };
     let has_failed = index % 7 == 3;

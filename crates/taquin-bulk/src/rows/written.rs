@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn a_row_has_a_label_or_a_problem() {
-        let label = Label { lower_bound: 5, length: 5, next: None, expanded: None, path: None };
+        let label = Label { lower_bound: 5, length: 5, ..Label::default() };
         let solved = serde_json::json!({"line": 3, "id": "a", "length": 5, "optimal": true});
         assert_eq!(line(Some(b"\"a\""), Ok(&label)), solved);
         let size = Size::try_from((5, 5)).unwrap();
