@@ -4,4 +4,5 @@ from pathlib import Path
 
 import taquin
 
-assert Path(__file__).parents[1] not in Path(taquin.__file__).parents, "the package is not installed"
+SOURCES = Path(__file__).parents[1] / "taquin"
+assert Path(taquin.__file__).parent != SOURCES, "the package is not installed"
