@@ -34,13 +34,13 @@ pub use request::{Draw, DrawnBoard, Seeds, Solvability, Walk};
 /// use taquin_bulk::{Draw, Seeds, draw_boards};
 /// use taquin_solver::{Board, Size, Solver};
 ///
-/// let goal = Board::blank_last(Size::try_from((4, 4))?);
+/// let goal = Board::blank_last(Size::try_from((3, 3))?);
 /// let solver = Solver::new();
-/// let boards = draw_boards(&goal, &Draw::Length(10..=12), &Seeds::numbered("seed", 3), solver.tables())?;
+/// let boards = draw_boards(&goal, &Draw::Length(20..=24), &Seeds::numbered("seed", 3), solver.tables())?;
 /// assert_eq!(boards.len(), 3);
 /// for drawn in &boards {
 ///     let length = drawn.distance.and_then(|distance| distance.length);
-///     assert!(length.is_some_and(|length| (10..=12).contains(&length)), "{}", drawn.board);
+///     assert!(length.is_some_and(|length| (20..=24).contains(&length)), "{}", drawn.board);
 /// }
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
