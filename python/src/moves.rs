@@ -1,4 +1,4 @@
-//! `distance`, `moves` and `is_solvable`: what is known of one board without its solution.
+//! `distance`, `moves` and `is_solvable`: facts about one board without its solution.
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

@@ -74,7 +74,8 @@ class Solution:
 
     def _repr_svg_(self) -> str:
         """Return a picture for a notebook: the start, the goal and the moves."""
-        return svg(self)
+        quality = ", optimal" if self.optimal else f"; no solution has fewer than {self.lower_bound}"
+        return svg(self.start, self.goal, self.moves, f"{self.length} moves{quality}")
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 from textwrap import wrap
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from ._solution import Solution
 
 #: Sides of a cell, of a tile, of the gap between two boards, and of the margin, in pixels.
 _CELL, _TILE, _GAP, _MARGIN = 32, 30, 48, 12
@@ -34,20 +30,17 @@ def _board(rows: list[list[int]], left: int, top: int) -> str:
     return "".join(parts)
 
 
-def svg(solution: Solution) -> str:
-    """Return the start, the goal and the moves as a document without scripts and links."""
-    rows, cols = len(solution.start), len(solution.start[0])
+def svg(start: list[list[int]], goal: list[list[int]], moves: str, title: str) -> str:
+    """Return the start, the goal, the title and the moves as a document without scripts and links."""
+    rows, cols = len(start), len(start[0])
     width = max(2 * _CELL * cols + _GAP, 320)
-    moves = solution.moves
     if len(moves) > _MOST_LETTERS:
         moves = f"{moves[:_MOST_LETTERS]}…"
     lines = wrap(moves, width // _LETTER)
-    quality = ", optimal" if solution.optimal else f"; no solution has fewer than {solution.lower_bound}"
-    title = f"{solution.length} moves{quality}"
     bottom = _MARGIN + _CELL * rows
     height = bottom + _LINE * (len(lines) + 1) + _MARGIN
-    goal = _MARGIN + _CELL * cols + _GAP
-    arrow = f'<text {_NUMBER} x="{goal - _GAP // 2}" y="{_MARGIN + _CELL * rows // 2}">→</text>'
+    right = _MARGIN + _CELL * cols + _GAP
+    arrow = f'<text {_NUMBER} x="{right - _GAP // 2}" y="{_MARGIN + _CELL * rows // 2}">→</text>'
     texts = "".join(
         f'<text font-family="monospace" x="{_MARGIN}" y="{bottom + _LINE * (at + 2)}">{line}</text>'
         for at, line in enumerate(lines)
@@ -56,6 +49,6 @@ def svg(solution: Solution) -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width + 2 * _MARGIN}" height="{height}" role="img"'
         f' font-family="system-ui, sans-serif" font-size="13" fill="#222"><title>{title}</title>'
         '<rect fill="#fff" width="100%" height="100%"/>'
-        f"{_board(solution.start, _MARGIN, _MARGIN)}{arrow}{_board(solution.goal, goal, _MARGIN)}"
+        f"{_board(start, _MARGIN, _MARGIN)}{arrow}{_board(goal, right, _MARGIN)}"
         f'<text x="{_MARGIN}" y="{bottom + _LINE}">{title}</text>{texts}</svg>'
     )
