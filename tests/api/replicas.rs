@@ -73,15 +73,14 @@ async fn every_hint_on_a_10x10_board_is_one_nearer_whichever_replica_answers() {
     for seed in seeds {
         let mut question = replicas.random_board(10, seed).await;
         question["limits"] = json!({ "time_ms": 300 });
-        let first = replicas.hint(&question).await.json();
-        assert_eq!(end_of_trail(&first), grid_of(&first["goal"]));
-        let mut reply = first;
-        for left in (0..length_of(&reply)).rev() {
+        let mut reply = replicas.hint(&question).await.json();
+        while !reply["move"].is_null() {
+            assert_eq!(end_of_trail(&reply), grid_of(&reply["goal"]));
             question["board"] = reply["board"].clone();
             question["trail"] = reply["trail"].clone();
             let next = replicas.hint(&question).await.json();
-            assert_eq!(length_of(&next), left, "{next}");
-            assert_eq!(next["trail"].as_str(), reply["trail"].as_str().map(|trail| &trail[1..]), "one solution");
+            // A shortcut between two boards of the trail is taken.
+            assert!(length_of(&next) < length_of(&reply), "{next}");
             reply = next;
         }
         assert_eq!((&reply["start"], &reply["move"]), (&reply["goal"], &Value::Null));
@@ -108,7 +107,8 @@ async fn a_player_who_strays_is_led_to_the_goal_all_the_same() {
         // At worst the move is undone.
         let most = if strays { remaining + 2 } else { remaining };
         assert!(length_of(&reply) <= most, "{reply}");
-        assert!(!strays || reply["search"].is_object(), "{reply}");
+        let is_shortcut = length_of(&reply) < remaining;
+        assert!(!strays || is_shortcut || reply["search"].is_object(), "{reply}");
         assert_eq!(end_of_trail(&reply), grid_of(&reply["goal"]));
     }
     assert_eq!(strayed, 5);

@@ -7,30 +7,35 @@ use super::{Board, Move, Path, Puzzle};
 pub struct Trail {
     /// The moves from the puzzle's start to its goal.
     pub path: Path,
-    /// True if they are the rest of the known path; false if the first of them leads to it.
+    /// True if the start is a board of the known path; false if the first move leads to the known path.
     pub is_followed: bool,
 }
 
 impl Trail {
-    /// Returns the solution of a puzzle along a path that ends at its goal, wherever the path begins. The puzzle's
-    /// start is a board of the path, or one move away from one; if there are several, the one nearest to the goal
-    /// counts. `None` for any other path.
+    /// Returns the shortest solution of a puzzle by at most one move to a board of `path` and the rest of `path`. The
+    /// moves of `path` end at the puzzle's goal, and may begin at any board. `None` if no board of `path` is the start
+    /// of the puzzle or a neighbor of the start.
     pub fn of(puzzle: &Puzzle, path: &Path) -> Option<Self> {
         let (mut board, moves) = (*puzzle.goal(), path.moves());
         if board == *puzzle.start() {
             return Some(Self { path: Path::default(), is_followed: true });
         }
-        // The goal is known and the beginning is not, so the moves are undone from the last to the first.
+        // The goal is known and the beginning is not, so the moves are undone from the last to the first. The first
+        // neighbor of the start is nearest to the goal. A start on the path comes after one of its neighbors.
+        let mut shortest = None;
         for at in (0..=moves.len()).rev() {
-            if let Some(mv) = move_between(puzzle.start(), &board) {
-                let path = std::iter::once(mv).chain(moves[at..].iter().copied()).collect();
-                return Some(Self { path, is_followed: at > 0 && moves[at - 1] == mv });
+            if board == *puzzle.start() {
+                return shortest.map(|path| Self { path, is_followed: true });
             }
-            if at > 0 {
-                board.make(moves[at - 1].inverse())?;
+            if shortest.is_none() {
+                let mv = move_between(puzzle.start(), &board);
+                shortest = mv.map(|mv| std::iter::once(mv).chain(moves[at..].iter().copied()).collect());
+            }
+            if at == 0 || board.make(moves[at - 1].inverse()).is_none() {
+                break;
             }
         }
-        None
+        shortest.map(|path| Self { path, is_followed: false })
     }
 }
 
@@ -103,6 +108,14 @@ mod tests {
     }
 
     #[test]
+    fn a_shortcut_between_two_boards_of_a_trail_is_taken_on_the_trail() {
+        // The eleven moves around a square of four cells make one move in the other direction.
+        let known = "ULDRULDRULDLURRD";
+        let start = start_of(&path(known), &goal()).unwrap();
+        assert_eq!(trail(start, known), Some(("LLURRD".to_owned(), true)));
+    }
+
+    #[test]
     fn a_path_that_cannot_end_at_the_goal_is_no_trail() {
         let start = start_of(&path("RRD"), &goal()).unwrap();
         for letters in ["", "RRU", "RRL", "LLD", "UUUU"] {
@@ -146,6 +159,8 @@ mod tests {
                 let path = Path::from(path);
                 let trail = Trail::of(&puzzle, &path);
                 assert_eq!(trail.as_ref().map(|trail| trail.path.len()), searched(&puzzle, &path, beginning));
+                let is_followed = trail.as_ref().map(|trail| trail.is_followed);
+                assert_eq!(is_followed.unwrap_or(false), boards.contains(puzzle.start()));
                 found += usize::from(trail.is_some_and(|trail| trail.path.replay(&puzzle).is_ok()));
             }
         }
