@@ -12,6 +12,7 @@ mod linger;
 mod listener;
 mod open_connections;
 mod process;
+mod repoll;
 mod request_body;
 mod shared_jobs;
 mod signals;

@@ -21,6 +21,7 @@ use super::connection_age::ConnectionAge;
 use super::departure::{WatchedBody, respond};
 use super::linger::{LingeringPlaces, must_linger};
 use super::open_connections::EndSignal;
+use super::repoll::repoll;
 use super::request_body::RequestBody;
 use super::timeouts::{HeaderTimer, Timeouts, Wait};
 use crate::http::InfallibleService;
@@ -68,7 +69,7 @@ impl<S: InfallibleService<RequestBody>> Connection<S> {
                     pin::Pin::new(&mut connection).graceful_shutdown();
                     (&mut connection).await
                 }
-                ended = &mut connection => ended,
+                ended = repoll(&mut connection) => ended,
             };
             let parts = connection.into_parts();
             let has_unread_bytes = has_request_bytes(&parts.read_buf);
