@@ -68,8 +68,8 @@ enum Form {
     Text,
 }
 
-/// Reads the board and the goal, in this order. Returns `None` if the board or the goal has an error, or if the sizes
-/// of board and goal differ.
+/// Reads the board and the goal, and returns both in this order. Returns `None` if the board or the goal has an error,
+/// or if the sizes of board and goal differ.
 pub fn board_and_goal(fields: &mut FieldReader) -> Option<(Board, Board)> {
     let (board, goal) = written_board_and_goal(fields)?;
     if board.size() != goal.size() {
@@ -127,7 +127,7 @@ pub fn goal_and_from(fields: &mut FieldReader) -> (Option<Board>, Option<Board>)
 }
 
 /// Reads a goal. A named goal has the size `of_board`. If `of_board` is `None`, the goal has the size `sides`, with the
-/// defaults of [`goal_alone`].
+/// defaults of [`goal_alone`]. Returns `None` if the goal cannot be read.
 fn goal_of_sides(fields: &mut FieldReader, sides: Sides, of_board: Option<Size>) -> Option<Board> {
     let has_own_size = fields.has("goal") && !fields.is_choice::<NamedGoal>("goal");
     let side = sides.rows.or(sides.cols).unwrap_or(3);
@@ -246,7 +246,8 @@ pub fn is_board_text(text: &str, sides: Sides) -> bool {
     text.len() <= MAX_TEXT && read_board(text, sides).is_ok()
 }
 
-/// The text of a board. The strings of an array are lines.
+/// The text of a board. The strings of an array are lines. Returns `None` if the value is neither a string nor an array
+/// of strings.
 fn text_of(value: &Value) -> Option<Cow<'_, str>> {
     let lines = |cells: &[Json]| -> Option<Cow<'static, str>> {
         let line = |cell: &Json| if let Json::String(line) = cell { Some(line.clone()) } else { None };
@@ -258,7 +259,8 @@ fn text_of(value: &Value) -> Option<Cow<'_, str>> {
     }
 }
 
-/// Recognizes the form of a board, and reads the entries. Returns `None` if the value has none of the forms.
+/// Recognizes the form of a board, and reads the entries. If the value has none of the forms, or a text is too long,
+/// reports an error and returns `None`.
 fn written(fields: &mut FieldReader, name: &str, value: &Value, sides: Sides) -> Option<WrittenBoard> {
     let parsed;
     let json = match value {

@@ -29,7 +29,8 @@ pub struct ListedBoards {
 /// Fields of an entry that is an object.
 const FIELDS: [&str; 2] = ["board", "id"];
 
-/// Maximum number of boards that `read_as` names for one way of reading. Further boards are only counted.
+/// Maximum number of boards that `read_as` names for each description of how boards were read. Of further boards,
+/// `read_as` gives only the number.
 const NAMED_BOARDS: usize = 3;
 
 /// Reads `boards`, a list of 1 to `most` boards of one size, and `goal`, `rows`, `cols` and `encoding`, which apply to
@@ -69,7 +70,8 @@ fn of_one_size(fields: &mut FieldReader, size: Size, boards: &[ListedBoard]) -> 
 }
 
 /// Splits the field `boards` into entries. Also returns the problem kind of an error in an entry. Reports a value that
-/// is not a list, a value that is a single board, and a list with too few or too many entries.
+/// is not a list, a value that is a single board, and a list with too few or too many entries. Returns `None` after
+/// such a report, or if the field is absent.
 fn entries(fields: &mut FieldReader, sides: Sides, most: usize) -> Option<(ErrorKind, Vec<Json>)> {
     let field = fields.remove("boards")?.joined("\n");
     fields.check(&field);
@@ -104,7 +106,8 @@ fn entries(fields: &mut FieldReader, sides: Sides, most: usize) -> Option<(Error
     Some((value.kind(), entries))
 }
 
-/// A line is JSON or a board as text.
+/// Parses a line as JSON if the line begins with `{`, `[` or `"`. Any other line, and a line that is not JSON, becomes
+/// a string.
 fn entry_of_line(line: &str) -> Json {
     let text = line.trim();
     let json = if text.starts_with(['{', '[', '"']) { Json::parse(text).ok() } else { None };
@@ -155,8 +158,8 @@ impl Entries {
         boards
     }
 
-    /// Reads one entry. Also returns how the board was read. This list is empty if the board is in a documented
-    /// notation.
+    /// Reads one entry. Also returns a list of descriptions of how the board was read. The list is empty if the board
+    /// is in a documented notation.
     fn board(self, fields: &mut FieldReader, at: usize, entry: Json) -> (Option<ListedBoard>, Vec<String>) {
         let is_object = matches!(entry, Json::Object(_));
         let members = if let Json::Object(members) = entry { members } else { vec![("board".to_owned(), entry)] };

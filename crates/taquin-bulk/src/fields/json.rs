@@ -47,7 +47,7 @@ impl Json {
     /// Parses one line of a body as a JSON document, as [`parse`](Self::parse) does.
     ///
     /// # Errors
-    /// Errors of [`parse`](Self::parse), with the column alone in the detail.
+    /// Errors of [`parse`](Self::parse). The detail gives only the column, not the line.
     pub fn parse_line(text: &str) -> Result<Self, RowError> {
         Self::parse_part(text, |error| ("line", format!("column {}", error.column())))
     }

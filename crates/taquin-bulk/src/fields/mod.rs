@@ -327,7 +327,8 @@ impl FieldReader {
     }
 
     /// Reads a list of 1 to `most` objects with the fields `known`, and returns the results of `read`, which reads each
-    /// object. In a query, the list is written as JSON. The pointers of errors include the index in the list.
+    /// object. In a query, the list is written as JSON. The pointers of errors include the index in the list. Returns
+    /// `None` if the field is absent, is not a list, or has too few or too many entries.
     pub fn objects<T>(
         &mut self,
         name: &str,

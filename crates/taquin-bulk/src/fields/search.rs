@@ -38,7 +38,7 @@ pub fn reject_combination(fields: &mut FieldReader, name: &str, detail: impl Int
     fields.report(ErrorKind::UnsupportedCombination, error);
 }
 
-/// Reads [`METHOD_FIELDS`] of a search on boards of a size, if the size is known.
+/// Reads [`METHOD_FIELDS`]. `size` is the size of the boards; `None` if the size is unknown.
 pub fn search_options(fields: &mut FieldReader, size: Option<Size>) -> SearchOptions {
     SearchOptions {
         algorithm: fields.choice("algorithm", Some("auto")),
@@ -56,7 +56,8 @@ pub fn search_options(fields: &mut FieldReader, size: Option<Size>) -> SearchOpt
     }
 }
 
-/// Reads `patterns`: disjoint sets of tiles of boards of a size, if the size is known.
+/// Reads `patterns`, a list of disjoint sets of tiles. `size` is the size of the boards. Returns `None` if the field is
+/// absent or has an error, or if `size` is `None`.
 pub fn tile_patterns(fields: &mut FieldReader, size: Option<Size>) -> Option<TilePatterns> {
     let (value, lists) = fields.integer_lists("patterns")?;
     let faults = match TilePatterns::try_new(size?, &lists) {
@@ -88,7 +89,8 @@ fn successor_order(letters: &str) -> Result<SuccessorOrder, (&'static str, Strin
     })
 }
 
-/// Creates the plan for search options. Conflicts between options are added to the errors of `fields`.
+/// Creates the plan for search options. If options conflict, adds the conflicts to the errors of `fields`, and returns
+/// `None`.
 pub fn search_plan(fields: &mut FieldReader, options: &SearchOptions, size: Size) -> Option<Plan> {
     let note = |conflict: PlanConflict| reject_combination(fields, conflict.field, conflict.detail);
     Plan::try_new(options, size).map_err(|conflicts| conflicts.into_iter().for_each(note)).ok()

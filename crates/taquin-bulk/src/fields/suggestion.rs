@@ -5,8 +5,8 @@ use taquin_solver::Named;
 use super::aliases::{FIELD_ALIASES, VALUE_ALIASES};
 use super::value::quoted;
 
-/// Maximum length of a compared text, in characters or bytes. A longer text is no typing error, and the comparison
-/// takes quadratic time.
+/// Maximum length of a compared text, in bytes. [`letters`] limits the text to the same number of characters. A longer
+/// text is no typing error, and the comparison takes quadratic time.
 const MAX_LENGTH: usize = 40;
 
 /// The similarity, from 0 to 1, that a name must exceed to be the result of [`most_like`].

@@ -15,7 +15,7 @@ pub enum CsvInput {
     /// No header: each line is a board, as tiles or as text in one field.
     #[default]
     Boards,
-    /// A header, with the index of each column that is read, from 0.
+    /// A header, with the index of each column that is read, counted from 0.
     Columns {
         /// The separator of fields: a comma, a tab, a semicolon or a vertical bar.
         delimiter: u8,
@@ -23,7 +23,7 @@ pub enum CsvInput {
         id: Option<(usize, String)>,
         /// One column with the board as text, or the columns of all cells, in order.
         board: Vec<usize>,
-        /// Number of cells in a row of the board, if the names of the columns tell it.
+        /// Number of cells in a row of the board, from names such as `r0c0`; `None` if the columns have other names.
         cols: Option<usize>,
         /// Number of columns in the header.
         count: usize,
@@ -32,14 +32,14 @@ pub enum CsvInput {
 
 /// A row of a CSV file.
 pub(crate) struct CsvRow {
-    /// Name of the column, and the id.
+    /// Name of the id column, and the id of the row; `None` if the row has no id.
     pub(crate) id: Option<(String, String)>,
     /// The board as text.
     pub(crate) board: String,
 }
 
-/// The separators of fields, the most frequent one first. If a line contains several of these characters, the first of
-/// them in this list separates the fields.
+/// The separators of fields, the most common separator first. If a line contains several of these characters outside
+/// quotes, the first of them in this list separates the fields.
 const DELIMITERS: [u8; 4] = [b',', b'\t', b';', b'|'];
 
 impl CsvInput {
@@ -74,7 +74,8 @@ impl CsvInput {
         Ok(Some(Self::Columns { delimiter, id, board, cols, count: names.len() }))
     }
 
-    /// Returns true if a line has as many fields as the header names, and the header names more than one.
+    /// Returns true if the header has two or more columns, and the line has the same number of fields. Returns false if
+    /// there is no header.
     pub(crate) fn fits_header(&self, line: &[u8]) -> bool {
         let Self::Columns { delimiter, count, .. } = self else { return false };
         *count > 1 && fields(line, *delimiter).is_ok_and(|fields| fields.len() == *count)
@@ -110,7 +111,7 @@ impl CsvInput {
 
 /// Returns the columns of cells with names such as `r0c0` or `c0`. The numbers in the names begin with 0 or 1. Also
 /// returns the number of cells in a row, if the names contain row numbers. Names such as `pos0` or `tile1` may mean the
-/// position of a tile, and are not read.
+/// position of a tile, and are not read. Returns `None` if there are fewer than two columns of cells.
 fn named_cells(find: &impl Fn(&str) -> Option<usize>) -> Option<(Vec<usize>, Option<usize>)> {
     for first in [0, 1] {
         for (row, col) in [("r", "c"), ("row", "col"), ("r", "_c")] {
@@ -142,7 +143,8 @@ fn board_column(find: &impl Fn(&str) -> Option<usize>) -> Result<usize, String> 
     }
 }
 
-/// The separator of the fields of a line. Separators between quotes do not count.
+/// Returns the separator of the fields of a line; a comma if the line has no separator. Separators between quotes do
+/// not count.
 fn delimiter_of(line: &[u8]) -> u8 {
     let mut is_quoted = false;
     let mut found = [false; DELIMITERS.len()];

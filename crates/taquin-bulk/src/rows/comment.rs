@@ -3,7 +3,8 @@
 use taquin_solver::{Sides, read_board};
 
 /// Returns true if a line is only a comment: it begins with `#`, `//` or `%`, and it cannot be read as a board. On a
-/// board, `#` can be the blank. So `#` and three or more numbers count as a board, even as a faulty one.
+/// board, `#` can be the blank. So a line of `#` and three or more numbers counts as a board, even if the board is
+/// faulty.
 pub(super) fn is_comment(line: &[u8]) -> bool {
     let line = line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line).trim_ascii_start();
     let is_marked = matches!(line, [b'#' | b'%', ..] | [b'/', b'/', ..]);
@@ -21,7 +22,8 @@ fn is_numbers(text: &[u8]) -> bool {
 }
 
 /// Returns true for a line of CSV that is only a comment. A comment has white space after the marks, because ids such
-/// as `#7` begin like comments. The column of an id can have the name `#`.
+/// as `#7` begin like comments. A line with a separator after the marks is not a comment, because the id column can
+/// have the name `#`.
 pub(super) fn is_csv_comment(line: &[u8]) -> bool {
     let marks = line.trim_ascii_start().iter().skip_while(|byte| b"#%/".contains(byte));
     let has_space = marks.clone().next().is_none_or(u8::is_ascii_whitespace);

@@ -13,9 +13,10 @@ use crate::row_error::{ErrorKind, RowError};
 
 /// Converts the bytes of an input to lines of UTF-8 with one row each.
 ///
-/// UTF-16 with a byte order mark is decoded. Each entry of a JSON array becomes a line. If the first board of the text
-/// has several lines, each board with several lines becomes a line. A line that has only the number of boards becomes
-/// blank. Any other text stays unchanged, and is not copied.
+/// UTF-16 with a byte order mark is decoded. Each entry of a JSON array of rows becomes a line, and so does any other
+/// JSON value over several lines. If the first board of the text has several lines, each board with several lines
+/// becomes a line. A line that has only the number of boards becomes blank. Any other text stays unchanged, and is not
+/// copied once the layout is known.
 #[derive(Clone, Debug)]
 pub struct InputText {
     encoding: Encoding,
@@ -166,7 +167,8 @@ impl InputText {
         }
     }
 
-    /// Recognizes the layout, once it is certain.
+    /// Recognizes the layout once enough text has arrived, and then appends the converted text to `out`. `is_end` is
+    /// true if no more text follows.
     fn decide(&mut self, is_end: bool, out: &mut Vec<u8>) {
         loop {
             let Layout::Unknown(begin) = &mut self.layout else { return };
@@ -263,8 +265,9 @@ fn of_json(text: &[u8], is_end: bool, reader: &RowReader) -> Option<Decision> {
     }
 }
 
-/// Recognizes the layout of a text that begins with an array on one line, and goes on with `after`. Such a line is a
-/// list of rows if its entries can only be rows, or if the other lines are comments and its entries are boards.
+/// Recognizes the layout of a text that begins with an array on one line, and continues with `after`. An array that is
+/// a board is not a list of rows. Any other array is a list of rows if one of its entries can only be a row. The array
+/// is also a list of rows if all other lines are blank or comments, and all entries are boards.
 fn of_array((array, after): (&[u8], &[u8]), is_end: bool, reader: &RowReader) -> Decision {
     let as_list = |is_list| Decision::As(if is_list { Layout::Json(JsonRows::default()) } else { Layout::Lines });
     let is_complete = |line: &&[u8]| is_end || line.ends_with(b"\n");

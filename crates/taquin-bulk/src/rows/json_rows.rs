@@ -31,7 +31,7 @@ struct Scan {
     nesting: Nesting,
     /// True after a value, before a comma or a colon.
     has_value: bool,
-    /// The byte before.
+    /// The previous byte; 0 at the start.
     last: u8,
     /// True if the text is no array and no object: a comma is missing, for example.
     is_broken: bool,
@@ -122,8 +122,9 @@ fn one_line(json: &[u8]) -> Vec<u8> {
     json.iter().map(|byte| if matches!(byte, b'\n' | b'\r') { b' ' } else { *byte }).collect()
 }
 
-/// Splits a sequence of JSON values. A value is a row, or an array of rows, each of which becomes a line. A line that
-/// begins with neither an array nor an object is a row, or a comment, which is dropped.
+/// Splits a sequence of JSON values into rows, and writes each row as one line. A value is a row or an array of rows.
+/// An input line that begins with neither an array nor an object is a row too, unless the line is a comment. Comments
+/// are dropped.
 #[derive(Clone, Debug, Default)]
 pub(super) struct JsonRows {
     scan: Scan,
@@ -131,9 +132,9 @@ pub(super) struct JsonRows {
     value: Vec<u8>,
     /// True within a line that is too long for a row.
     is_long: bool,
-    /// True for the entries of an array that is a list of rows.
+    /// True within an array that is too long for one board. Such an array is a list of rows.
     is_list: bool,
-    /// True if the current entry of a list has a byte.
+    /// True if a byte of the current entry of a list has been written.
     has_entry: bool,
 }
 

@@ -21,7 +21,8 @@ impl LabelLines {
         Self { is_csv, columns: Self::columns(size, want, limits) }
     }
 
-    /// Returns the columns of a CSV file. There is a column with lower bounds if the lengths may not be proven.
+    /// Returns the columns of a CSV file. There is a column with lower bounds for [`Want::Bounds`], and if a length may
+    /// be unproven.
     pub fn columns(size: Size, want: Want, limits: RequestedLimits) -> CsvColumns {
         // Without limits, searches prove the lengths of boards of up to 16 cells.
         let is_proven = Want::Next.serves(size) && limits == RequestedLimits::default();

@@ -11,24 +11,25 @@ pub(crate) const FIELDS: [&str; BOARD_FIELDS.len() + 1] = concat(&[&BOARD_FIELDS
 pub(crate) const BOARD_NAMES: [&str; 5] = ["state", "puzzle", "tiles", "initial", "start"];
 
 /// Names of the id in files of other programs. If a row has several of these names, the first one in this list counts.
-/// Lines of this program have `index` too.
+/// Output lines of this program have the member `index` too.
 pub(crate) const ID_NAMES: [&str; 3] = ["index", "name", "#"];
 
-/// Parameters of all rows, which a row cannot have.
+/// Names of parameters that apply to all rows of a batch. A row must not have members with these names.
 const OF_ALL_ROWS: [&str; 2] = ["want", "limits"];
 
 /// The members of a row that are read, each under the name of its field.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Members {
-    /// Members of a row. Names of other fields are errors.
+    /// The selected members. The field reader reports each member whose name is not in [`FIELDS`].
     pub(crate) fields: Vec<(String, Json)>,
-    /// The name of the board in the row, if the name is not `board`.
+    /// The name in [`BOARD_NAMES`] that was replaced by `board`; `None` if no name was replaced.
     pub(crate) board_name: Option<&'static str>,
 }
 
 impl Members {
-    /// Selects members. An unknown member is dropped if the row has a board, unless the name may be a mistake for the
-    /// name of a field. Such a name is an error, because the field would be lost.
+    /// Selects the members of a row, and renames the board and the id to `board` and `id`. If the row has a board,
+    /// unknown members are dropped. However, a member of [`OF_ALL_ROWS`], or a member that may be a mistake for a
+    /// field, is kept. The field reader later reports this member, so that its value is not silently ignored.
     pub(crate) fn select(mut members: Vec<(String, Json)>) -> Self {
         let board_name = if has(&members, "board") { None } else { only(&members, &BOARD_NAMES) };
         if let Some(name) = board_name {
@@ -69,7 +70,7 @@ fn rename(members: &mut [(String, Json)], from: &str, to: &str) {
 #[derive(Clone, Copy)]
 enum Cells {
     Rows,
-    /// A flat list of so many cells.
+    /// A flat list with this number of cells.
     Flat(usize),
 }
 

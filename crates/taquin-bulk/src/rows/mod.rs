@@ -1,7 +1,7 @@
 //! Rows of a batch: boards as lines of JSON or CSV, and labels as lines of JSON or CSV.
 //!
 //! A row is a line. Blank lines and comments are skipped. An invalid line is a row with a problem, and does not affect
-//! later rows. `InputText` makes such lines of UTF-16, of JSON arrays and of boards over several lines.
+//! later rows. `InputText` converts UTF-16, JSON arrays and boards over several lines to such lines.
 
 mod columns;
 mod comment;

@@ -74,7 +74,7 @@ pub struct RowReader {
     defaults: Vec<(&'static str, Json)>,
 }
 
-/// The id of a line, as JSON, and the members of the line that are read.
+/// The id of a line as JSON, or `None` without a valid id, and the members of the line that are read.
 type Fields = (Option<Vec<u8>>, Members);
 
 impl RowReader {
@@ -87,7 +87,8 @@ impl RowReader {
     /// Creates a reader for an input with the first line `first`. Also returns whether this line is a header.
     ///
     /// # Errors
-    /// The problem of a header, and `content-too-large` if the first line of CSV exceeds [`MAX_LINE`].
+    /// `invalid-request` if a header of CSV names no board or the first line of CSV is not one row, and
+    /// `content-too-large` if the first line of CSV exceeds [`MAX_LINE`].
     pub fn begin(options: RowOptions, format: &RowFormat, first: &[u8]) -> Result<(Self, bool), RowError> {
         match format {
             RowFormat::Csv(_) => {
@@ -217,7 +218,7 @@ impl RowReader {
 /// Reads the lines of a text as rows of a batch, for the fuzzer.
 ///
 /// # Panics
-/// If the two readers of rows disagree.
+/// If the fast reader and the general reader of rows disagree.
 pub fn read_rows(text: &[u8], is_csv: bool) -> Vec<Result<Puzzle, Box<RowError>>> {
     let mut lines = text.split_inclusive(|byte| *byte == b'\n').peekable();
     let format = if is_csv {
@@ -243,8 +244,8 @@ fn id_among(members: &[(String, Json)]) -> Option<Vec<u8>> {
     members.iter().find(|(name, _)| name == "id").and_then(|(_, id)| id_json(id))
 }
 
-/// Returns the first number before the tiles of a board, such as `7` in `7  57 : 14 13 …`. Returns `None` if there is
-/// no number before the tiles.
+/// Returns the id of a row: the first number before the tiles of the board, such as `7` in `7  57 : 14 13 …`. Returns
+/// `None` if there is no number before the tiles.
 fn id_before(line: &[u8], board: &Board) -> Option<Vec<u8>> {
     let text = std::str::from_utf8(line).ok()?;
     let RawBoard { entries, .. } = RawBoard::parse(text.trim_ascii());

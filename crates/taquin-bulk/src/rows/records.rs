@@ -7,7 +7,7 @@ use taquin_solver::{Sides, Size, read_board};
 use super::comment::is_comment;
 use super::reader::{MAX_LINE, RowReader};
 
-/// Lines of a text that belong together.
+/// Consecutive lines of a text that may be one board.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Block {
     bytes: Vec<u8>,
@@ -36,7 +36,7 @@ impl Block {
         self.bytes.len()
     }
 
-    /// The lines that are not blank and no comments, without line ends.
+    /// The lines that are neither blank nor comments, without line ends.
     fn lines(&self) -> impl Iterator<Item = &[u8]> {
         self.lines.iter().map(|line| &self.bytes[line.clone()])
     }
@@ -47,7 +47,8 @@ impl Block {
         lines.ok().map(|lines| lines.join("\n"))
     }
 
-    /// Returns true if the block has several lines that together can be read as a board, or as one of several boards.
+    /// Returns true if the block has several lines that together can be read as a board. An ambiguous text, which can
+    /// be read as several boards, counts too.
     pub(super) fn is_board(&self, sides: Sides) -> bool {
         let is_board = |text: String| read_board(&text, sides) != Err(Vec::new());
         self.lines.len() > 1 && self.text().is_some_and(is_board)

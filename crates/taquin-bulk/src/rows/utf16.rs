@@ -8,14 +8,14 @@ pub(super) struct Utf16 {
     byte: Option<u8>,
     /// A high surrogate whose low surrogate has not arrived.
     high: Option<u16>,
-    /// Number of decoded bytes, with the mark.
+    /// Number of decoded bytes, including the mark.
     decoded: u64,
 }
 
 /// Bytes that are not UTF-16.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct NotUtf16 {
-    /// Place of the first wrong byte, from 1.
+    /// Position in bytes at which decoding failed, counted from 1.
     pub(super) byte: u64,
 }
 
@@ -34,7 +34,7 @@ impl Utf16 {
     /// Decodes the next bytes after the mark, and appends the text to `out` as UTF-8.
     ///
     /// # Errors
-    /// The place of a surrogate without its other half.
+    /// [`NotUtf16`] if a surrogate has no other half.
     pub(super) fn decode(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> Result<(), NotUtf16> {
         for byte in bytes {
             let Some(first) = self.byte.take() else {
@@ -68,7 +68,7 @@ impl Utf16 {
     /// Ends the text.
     ///
     /// # Errors
-    /// The place of half a character.
+    /// [`NotUtf16`] if the text ends within a character.
     pub(super) fn finish(&self) -> Result<(), NotUtf16> {
         let is_whole = self.byte.is_none() && self.high.is_none();
         if is_whole { Ok(()) } else { Err(NotUtf16 { byte: self.decoded + 1 }) }

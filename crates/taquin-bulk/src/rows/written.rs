@@ -9,9 +9,9 @@ use crate::lines::label_json;
 
 use crate::row_error::{ErrorKind, FieldError, RowError};
 
-/// Appends a row to `out` as a line of JSON. The line has the line number, counted from 1, the id, and the label or the
-/// problem. A board that is not in the documented notation also has `read_as`. `id` is JSON. `want` is the kind of the
-/// label.
+/// Appends the result of a row to `out` as a JSON object and a line feed. The members are the id, the label or the
+/// problem, and the line number of the row in the input, counted from 1. If the board is not in the documented
+/// notation, the object also has `read_as`. `id` is JSON. `want` is the kind of the label.
 pub fn row_json(
     line: u64,
     (id, read_as): (Option<&[u8]>, Option<&str>),
@@ -57,13 +57,13 @@ pub fn other_goal(own: &Board, of_all: &Board) -> RowError {
     goal_mismatch(&detail)
 }
 
-/// Returns the problem of a row that does not suit the other rows.
+/// Returns the problem of a row whose goal or size differs from the other rows. `detail` describes the difference.
 pub fn goal_mismatch(detail: &str) -> RowError {
     let error = FieldError::new("/board", "goal-mismatch", detail);
     RowError::new(ErrorKind::GoalMismatch, format!("This row is left out: {detail}.")).with_errors(vec![error])
 }
 
-/// Returns the problem of a row whose board is too large for labels of this kind.
+/// Returns the problem of a row whose board is too large for labels of the kind [`Want::Next`].
 pub fn unserved(size: Size) -> RowError {
     let detail = format!("`next` needs proven lengths, which are known on boards of up to 16 cells, not on {size}");
     let error = FieldError::new("/want", "unsupported", detail.clone());
