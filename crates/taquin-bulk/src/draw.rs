@@ -27,7 +27,7 @@ pub use request::{Draw, DrawnBoard, Seeds, Solvability, Walk};
 
 /// Draws boards for a goal, one with each seed. Equal seeds draw equal boards, here and by `GET /random`.
 ///
-/// Draws by length or percentile take boards of up to 16 cells. On boards of more than 9 cells, searches prove the
+/// Draws by length or percentile need a goal of at most 16 cells. On boards of more than 9 cells, searches prove the
 /// lengths. The first draw then builds the pattern tables of the goal, unless `tables` has them.
 ///
 /// ```
@@ -46,7 +46,7 @@ pub use request::{Draw, DrawnBoard, Seeds, Solvability, Walk};
 /// ```
 ///
 /// # Errors
-/// See [`DrawError`]. Uniform draws and walks fail only if a list of distinct boards needs more boards than exist.
+/// See [`DrawError`]. Uniform draws and walks fail only if a list of distinct boards cannot be completed.
 pub fn draw_boards(
     goal: &Board,
     how: &Draw,
@@ -56,12 +56,13 @@ pub fn draw_boards(
     draw_boards_with(goal, how, seeds, (tables, LoadedTables::default()), Control::default())
 }
 
-/// Draws boards as [`draw_boards`], with pattern tables that may be loaded already, and with a deadline, cancel flags
-/// or helpers. The pattern tables make the proofs of lengths faster. The boards do not depend on the pattern tables.
+/// Draws boards as [`draw_boards`] does, with pattern tables that may be loaded already, and with a deadline, cancel
+/// flags or helpers. The pattern tables make the proofs of lengths faster. The boards do not depend on the pattern
+/// tables.
 ///
 /// # Errors
 /// See [`DrawError`]. Uniform draws and walks fail only if the deadline passes, if a cancel flag is set, or if a list
-/// of distinct boards needs more boards than exist.
+/// of distinct boards cannot be completed.
 pub fn draw_boards_with(
     goal: &Board,
     how: &Draw,
@@ -157,7 +158,7 @@ impl Draw {
     /// Checks without a search whether a draw that must prove lengths can succeed. Other draws are not checked.
     ///
     /// # Errors
-    /// The error that the draw would have, if it is not an error of a list of distinct boards.
+    /// The error that the draw would return before its first board, except for [`DrawError::TooFew`].
     pub fn check(&self, goal: &Board, tables: &SmallTables) -> Result<(), DrawError> {
         if !self.needs_proof(goal) {
             return Ok(());
@@ -165,7 +166,8 @@ impl Draw {
         self.wanted(goal, tables)?.map_or(Ok(()), |wanted| choose(goal, &wanted).map(drop))
     }
 
-    /// Returns the optimal lengths of a draw. Returns `None` if the draw has neither lengths nor percentiles.
+    /// Returns the optimal lengths of a draw. Returns `None` if the draw has neither lengths nor percentiles. Fails if
+    /// the range is empty, or if the percentiles are unknown or match no length.
     fn wanted(&self, goal: &Board, tables: &SmallTables) -> Result<Option<Wanted>, DrawError> {
         let percentiles = match self {
             Self::Length(lengths) if lengths.is_empty() => return Err(DrawError::EmptyRange),

@@ -11,14 +11,17 @@ use super::error::DrawError;
 use super::lengths::{Wanted, drawn_lengths};
 use super::request::{Draw, DrawnBoard, Solvability, Walk};
 
-/// Maximum number of draws per board of a list. A uniform draw of up to 1,000 boards that are all boards of a request
-/// takes fewer than half of these draws, except for about one list in a million.
+/// Maximum number of draws per board of a list. Suppose that at most 1,000 boards satisfy a request, that they are
+/// equally likely, and that the list needs all of them. Then the list takes fewer than half of the maximum number of
+/// draws, except for about one list in a million.
 const DRAWS_FOR_A_BOARD: usize = 40;
 
-/// Maximum number of ends of a walk that are counted. A greater number is enough for any list.
+/// Maximum number of pairs of a board and a last move that [`ends`] considers after each move of a walk. With more
+/// pairs, there are enough boards for any list.
 const MAX_ENDS: usize = 8_000;
 
-/// Draws a list with the seeds `seed/0`, `seed/1` and so on. Leaves out boards that are already in the list.
+/// Draws a list with the seeds `seed/0`, `seed/1` and so on. Leaves out boards that are already in the list. Fails if a
+/// draw fails, or if the list is not complete after [`DRAWS_FOR_A_BOARD`] draws per board.
 pub(super) fn distinct(
     seed: &str,
     count: usize,
@@ -58,8 +61,8 @@ fn all_boards(goal: &Board, solvability: Solvability) -> Option<u64> {
     if solvability == Solvability::Any { half.checked_mul(2) } else { Some(half) }
 }
 
-/// Returns the number of boards of the wanted lengths, or a number from `count` up if at least `count` boards exist.
-/// Returns `None` if boards of these lengths cannot be drawn.
+/// Returns the number of boards of the wanted lengths. If at least `count` boards exist, the result may be less than
+/// the number of boards, but is at least `count`. Returns `None` if boards of these lengths cannot be drawn.
 fn of_lengths(goal: &Board, wanted: &Wanted, count: usize, tables: &SmallTables) -> Option<u64> {
     let (size, goal_blank) = (goal.size(), goal.blank());
     let distribution = if DistanceTable::serves(size) {
@@ -87,7 +90,8 @@ fn of_lengths(goal: &Board, wanted: &Wanted, count: usize, tables: &SmallTables)
     Some(boards as u64)
 }
 
-/// Returns the number of boards where a walk can end; `None` if the number exceeds [`MAX_ENDS`].
+/// Returns the number of boards where a walk can end. Returns `None` if more than [`MAX_ENDS`] pairs of a board and a
+/// last move are possible after some move of the walk.
 fn ends(walk: &Walk, goal: &Board) -> Option<usize> {
     type Level = HashSet<(Board, Option<Move>)>;
     let count = |level: &Level| level.iter().map(|(board, _)| *board).collect::<HashSet<_>>().len();

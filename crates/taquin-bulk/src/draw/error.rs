@@ -42,7 +42,7 @@ pub enum DrawError {
     /// Too many draws of a list of distinct boards repeated boards of the list.
     #[error("{draws} draws found only {}", counted(*found as u64, "different board"))]
     Repeated {
-        /// Number of distinct boards.
+        /// Number of distinct boards that were found.
         found: usize,
         /// Number of draws.
         draws: usize,

@@ -39,15 +39,15 @@ pub(super) struct Hardest {
 }
 
 impl Hardest {
-    /// Returns the [`length`](Self::length) of the hard boards; `None` if the goal is not of a 15-puzzle.
+    /// Returns the [`length`](Self::length) of the hard boards; `None` if the goal is not a 4×4 board.
     pub(super) fn length_of(goal: &Board) -> Option<u32> {
         (goal.size() == GoalClass::corner_of_4x4().size).then(|| LENGTH - to_corner(goal).1)
     }
 
-    /// Returns the hard boards of a goal; `None` if the goal is not of a 15-puzzle.
+    /// Returns the hard boards of a goal; `None` if the goal is not a 4×4 board.
     ///
-    /// The boards are the antipodes of another goal, to which the blank's moves to the nearest corner lead. So the
-    /// boards take at most as many moves fewer than 80.
+    /// The boards are the antipodes of a second goal: `goal` after the blank has made *m* moves to the nearest corner.
+    /// So the boards are at least 80 − *m* moves from `goal`.
     pub(super) fn of(goal: &Board) -> Option<Self> {
         let length = Self::length_of(goal)?;
         let (corner, _) = to_corner(goal);

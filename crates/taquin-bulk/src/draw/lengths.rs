@@ -19,7 +19,7 @@ use taquin_solver::{
 use super::error::DrawError;
 use super::hardest::Hardest;
 
-/// Maximum length for which random walks are used.
+/// Maximum length for which random walks from the goal are used.
 const MAX_WALK: u32 = 20;
 
 /// Maximum expected number of draws per accepted board. Nearly all draws are rejected within microseconds.
@@ -39,10 +39,12 @@ pub(super) struct Wanted {
 }
 
 impl Wanted {
-    /// Returns the distribution of lengths by which boards are drawn. Returns `None` if the distribution is unknown.
+    /// Returns the distribution of lengths by which boards are drawn. Returns `None` if the distribution is unknown or
+    /// must not be used.
     ///
-    /// The counts of Tarakanov 2022 came after the first draws for their goals. A `length` that was drawn by walks
-    /// without the counts is still drawn without them, so that a seed keeps its board.
+    /// Earlier versions did not have the counts of Tarakanov 2022. Those versions used walks for ranges that begin at
+    /// [`MAX_WALK`] or below. This version still draws these ranges without the counts, so that each seed gives the
+    /// same board as before.
     fn distribution(&self, goal: &Board) -> Option<Distribution<'static>> {
         let distribution = Distribution::stored(Metric::SingleTile, goal.size(), goal.blank())?;
         let was_walked = !self.by_percentile && *self.lengths.start() <= MAX_WALK;
@@ -70,7 +72,7 @@ pub(super) struct LengthDraw<'a> {
     lengths: RangeInclusive<u32>,
     distribution: Option<Distribution<'static>>,
     method: Method,
-    /// The starts of descents; `None` if the goal is not of a 15-puzzle.
+    /// Boards where the walks of [`Method::Descents`] start; `None` if the goal is not a 4×4 board.
     hardest: Option<Hardest>,
     has_patterns: bool,
     tables: &'a SearchTables<'a>,
@@ -96,7 +98,8 @@ impl<'a> LengthDraw<'a> {
         self.method == Method::Rejection
     }
 
-    /// Draws a board, and returns the board with its optimal length. Fails once the time ends or a cancel flag is set.
+    /// Draws a board, and returns the board with its optimal length. Fails once the time ends or a cancel flag is set,
+    /// or if a search returns a wrong solution.
     pub(super) fn draw(&self, random: &mut impl RandomSource) -> Result<(Board, u32), DrawError> {
         loop {
             self.check()?;
@@ -117,8 +120,8 @@ impl<'a> LengthDraw<'a> {
         }
     }
 
-    /// Returns the last board of a random walk from one of the hardest boards. The walk has at least as many moves as
-    /// the length is below the length of the hardest boards. Walks with more moves reach more boards.
+    /// Returns the last board of a random walk from one of the hardest boards. The minimum number of moves is the
+    /// length of the hardest boards minus `length`. Walks with more moves reach more boards.
     fn descent(&self, length: u32, random: &mut impl RandomSource) -> Board {
         let Hardest { boards, length: greatest } = self.hardest.as_ref().expect("descents have hard boards");
         let board = &boards[random.below(boards.len() as u64) as usize];
@@ -198,6 +201,7 @@ pub(super) fn check(context: &Control<'_>) -> Result<(), DrawError> {
 }
 
 /// Selects the method for a range of lengths. Returns the method, and the part of the range that the method draws.
+/// Fails if no method can draw the lengths.
 pub(super) fn choose(goal: &Board, wanted: &Wanted) -> Result<(Method, RangeInclusive<u32>), DrawError> {
     if !Plan::is_proven_by_auto(goal.size()) {
         return Err(DrawError::LengthsUnknown(goal.size()));
@@ -240,7 +244,8 @@ fn is_common(distribution: &Distribution<'_>, lengths: &RangeInclusive<u32>) -> 
     wanted * MAX_DRAWS >= distribution.boards() as f64 && wanted * MAX_SEARCHES >= not_longer
 }
 
-/// Returns the lengths for which [`is_common`] returns true, each taken as a range by itself.
+/// Returns the range from the least to the greatest common length. A length is common if [`is_common`] returns true for
+/// the range that has only this length. Returns `None` if no length is common.
 fn common_lengths(distribution: Distribution<'_>) -> Option<RangeInclusive<u32>> {
     let mut common = (0..=distribution.greatest()).filter(|length| is_common(&distribution, &(*length..=*length)));
     let first = common.next()?;

@@ -59,7 +59,7 @@ pub enum Seeds {
 }
 
 impl Seeds {
-    /// The seeds `seed/0`, `seed/1` and so on, as of a [`Recipe`](crate::Recipe). Boards may be equal.
+    /// The seeds `seed/0`, `seed/1` and so on, as in a [`Recipe`](crate::Recipe). Boards may be equal.
     pub fn numbered(seed: &str, count: usize) -> Self {
         Self::Each((0..count).map(|index| format!("{seed}/{index}")).collect())
     }
