@@ -223,7 +223,8 @@ impl JetStream {
         }
     }
 
-    /// Deletes the stream, which stores no messages any more. The next call creates a new stream.
+    /// Deletes a stream that has lost its files, unless another call has already deleted the stream. The next call
+    /// creates a new stream.
     async fn delete_stream(&self) -> Result<(), QueueError> {
         let mut handles = self.handles.lock().await;
         // Several calls may notice that the files are lost. The first of these calls deletes the stream.

@@ -181,7 +181,7 @@ impl Maker {
     }
 
     /// Labels the boards of a chunk. Returns `None` once `cancel` is set. An isolated attempt records each range of
-    /// rows before the range begins, in case the search of a board crashes the process.
+    /// rows before the attempt labels the range, in case the search of a board crashes the process.
     pub(crate) fn label(
         &self,
         (job, chunk): (&StoredJob, u64),
@@ -235,7 +235,8 @@ impl Maker {
         job.put_card().map(|()| true)
     }
 
-    /// Ends a damaged job as failed. Does nothing if the job was deleted, or if its specification is damaged.
+    /// Ends a job as failed, because the job is damaged or a search returned a wrong solution. Does nothing if the job
+    /// was deleted, or if its specification is damaged.
     pub(crate) fn fail(&self, task: &Task, reason: &JobError) -> Result<(), JobError> {
         match self.stored_job(task.folder) {
             Ok(job) => job.abandon(EndState::Failed, Some(reason.for_clients(job.files()))).map(drop),
@@ -253,8 +254,8 @@ impl Maker {
     }
 }
 
-/// Labels a chunk in row ranges, and records each range before the range begins. Returns false if the labelling is
-/// cancelled.
+/// Labels a chunk in row ranges, and records each range before the labelling of the range. Returns false if the
+/// labelling is cancelled.
 fn label_isolated(
     job: &StoredJob,
     boards: Range<u64>,

@@ -23,7 +23,7 @@ pub struct WorkerMetrics {
 pub(crate) enum TaskResult {
     /// A part was stored.
     Stored,
-    /// A job was ended, or the job had ended before its end task began.
+    /// This task or another process has ended the job.
     Ended,
     /// The part existed, the job had ended or was deleted, or an end task found that a part is missing.
     Existed,
@@ -33,7 +33,8 @@ pub(crate) enum TaskResult {
     Refused,
     /// The task was not done: the store failed, or does not have the job.
     NoStore,
-    /// The job was damaged. If the specification was readable, the worker ended the job as failed.
+    /// The job was damaged, or a search returned a wrong solution. If the specification was readable, the worker ended
+    /// the job as failed.
     Failed,
 }
 

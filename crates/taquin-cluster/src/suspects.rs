@@ -1,7 +1,7 @@
 //! Finds the boards whose search crashes the process, so that all other boards of their chunk get a label.
 //!
-//! In an isolated attempt, a worker creates a file before each range of rows. If the process dies, the last of
-//! these files gives the range that the process was labelling. The next attempt splits this range. A row at which
+//! In an isolated attempt, a worker creates a file before it labels each range of rows. If the process dies, the last
+//! of these files gives the range that the process was labelling. The next attempt splits this range. A row at which
 //! three attempts in succession ended is not searched again.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,7 +27,7 @@ pub(crate) struct Attempt<'j> {
     failed: BTreeSet<u64>,
 }
 
-/// Folder with a file for each range that an attempt began. The name of a file is `CHUNK-ATTEMPT-FIRST-ROWS`.
+/// Folder with a file for each range that an attempt began to label. The name of a file is `CHUNK-ATTEMPT-FIRST-ROWS`.
 const TRYING: &str = "trying";
 /// Folder with a file for each row that is not searched again. The name of a file is `INDEX.json`, with the index of
 /// the board in the job.
@@ -41,8 +41,8 @@ const RANGES: u64 = 16;
 const PROOF: usize = 3;
 
 impl<'j> Attempt<'j> {
-    /// Begins an attempt. Finds the ranges in which earlier attempts ended. If the last [`PROOF`] attempts ended at
-    /// the same row, records the row as failed.
+    /// Begins an attempt. Finds the ranges in which earlier attempts ended. If the last [`PROOF`] failed attempts ended
+    /// at the same row, records the row as failed.
     pub(crate) fn begin(job: &'j StoredJob, chunk: u64) -> Result<Self, JobError> {
         let mut attempts: BTreeMap<u64, RowRange> = BTreeMap::new();
         for [of, attempt, first, rows] in ranges_of(job, chunk)? {
@@ -114,7 +114,7 @@ impl<'j> Attempt<'j> {
         ranges.filter(|range| range.rows > 0).collect()
     }
 
-    /// Records that a range begins.
+    /// Records that this attempt begins to label a range.
     pub(crate) fn mark(&self, range: RowRange) -> Result<(), JobError> {
         let Self { chunk, number, .. } = self;
         let RowRange { first, rows } = range;
@@ -131,8 +131,8 @@ impl<'j> Attempt<'j> {
     }
 }
 
-/// Lists the ranges that attempts began in a chunk. Each item has the chunk, the attempt, the first row and the
-/// number of rows.
+/// Lists the ranges of a chunk that attempts began to label. Each item has the chunk, the attempt, the first row and
+/// the number of rows.
 fn ranges_of(job: &StoredJob, chunk: u64) -> Result<Vec<[u64; 4]>, JobError> {
     let mut ranges = Vec::new();
     let mut note = |name: &str| {

@@ -13,7 +13,7 @@ use taquin_solver::{RandomSource, SplitMix};
 use super::*;
 use crate::task::Work;
 
-/// Number of workers of a load test, and its times.
+/// Number of workers and durations of a load test.
 #[derive(Clone, Copy)]
 struct Load {
     workers: u64,
