@@ -99,8 +99,8 @@ impl<Q: Queue> QueueDispatch<Q> {
         Ok((counts, self.queue.tasks().await?))
     }
 
-    /// Reads the progress of each job that has tasks or was not read recently. Returns the unfinished jobs, except for
-    /// jobs that could not be read.
+    /// Reads the progress of each job that has tasks in the queue, had tasks at the last comparison, or was not read
+    /// for [`LOOK_PERIOD`]. Returns the unfinished jobs, except for jobs that could not be read.
     fn read_all<'j>(memory: &mut Memory, unfinished: &'j [Arc<Job>], tasks: &HashSet<Task>) -> Vec<&'j Arc<Job>> {
         let active: HashSet<FolderName> = memory.tasks.iter().chain(tasks).map(|task| task.folder).collect();
         let is_due = |job: &&Arc<Job>| {

@@ -25,7 +25,8 @@ struct AdmittedJobs {
     deadlines: BTreeSet<(Instant, u64)>,
     /// Retry times that rejected clients have received. Each estimate removes the times that have passed.
     retry_times: VecDeque<Instant>,
-    /// Time of the last record of a worker time, which marks the end of a job; `None` before the first record.
+    /// Time when a worker time was last recorded. A job records its worker time when its search or other work ends.
+    /// `None` before the first record.
     last_end: Option<Instant>,
 }
 

@@ -21,7 +21,7 @@ type SearchResult = Result<Arc<Report>, ServiceError>;
 /// Future that returns the result of a search.
 type Pending = Pin<Box<dyn Future<Output = SearchResult> + Send>>;
 
-/// Size limit for a report with its request, in bytes. The insertion of a larger report runs pending evictions at once.
+/// Size of a report with its request, in bytes, above which the insertion of the report runs pending evictions at once.
 const LARGE: usize = 64 << 10;
 
 /// A search that several callers share and may observe. When the last caller drops its copy, the search is dropped.

@@ -92,7 +92,7 @@ impl Scheduler {
     }
 
     /// Queues a job for a worker, a thread and memory. If the job needs more than [`SearchMemory::shared`] bytes, only
-    /// so many bytes will be reserved.
+    /// [`SearchMemory::shared`] bytes will be reserved.
     pub(crate) fn enqueue(self: &Arc<Self>, need: Need, arrival: Arrival, cancellation: Cancellation) -> Turn {
         let bytes = need.bytes.min(self.memory.shared);
         let class = if need.is_light { 0 } else { 1 + usize::from(bytes > self.memory.small) };
@@ -349,7 +349,7 @@ pub(crate) struct RunPermit {
 struct RunClock {
     /// Start of the current time slice; `None` while there is no worker.
     since: Option<Instant>,
-    /// Running time before the current time slice, which includes an earlier trial of the job.
+    /// Running time before the current time slice, including the time of an earlier trial of the job.
     worked: Duration,
     paused: Duration,
 }

@@ -33,7 +33,7 @@ pub(crate) struct SchedulerState<S> {
     pub(crate) long: usize,
     /// Number of the newest job or slice; 0 before the first job or slice.
     arrivals: u64,
-    /// Jobs that wait for their first start, and jobs whose time ran out and that wait to report.
+    /// Jobs that wait for their first start, and jobs whose time ran out and that only report their result.
     queued: Queue<S>,
     /// Jobs that were stopped after their trial and wait to start again.
     restarts: Queue<S>,
