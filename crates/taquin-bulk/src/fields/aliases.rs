@@ -4,8 +4,8 @@
 //! place of the alias. An alias has only letters and digits, in lower case. `*` is written as `star`, and `+` as
 //! `plus`.
 
-/// Aliases of fields, each with the names to suggest. If the alias is a member of an object, a name without a dot may
-/// also be a member of that object.
+/// Aliases of fields, each with the names to suggest. A suggested name without a dot is a field of the request, or a
+/// member of the object in which the request has the alias.
 pub(crate) const FIELD_ALIASES: [(&str, &[&str]); 67] = [
     ("algo", &["algorithm"]),
     ("amount", &["count", "boards.count", "random.count"]),

@@ -12,7 +12,7 @@ const MOST_SEVERE_FIRST: [ErrorKind; 5] = [
 ];
 
 /// The errors of a request. All errors are counted, but only the first [`RowError::MAX_ERRORS`] are kept, because a
-/// hostile body has tens of thousands of errors.
+/// hostile body may have tens of thousands of errors.
 #[derive(Debug, Default)]
 pub(crate) struct Errors {
     listed: Vec<(ErrorKind, FieldError)>,

@@ -154,7 +154,7 @@ impl InputText {
         Ok(())
     }
 
-    /// Appends text to `out`, with one row a line.
+    /// Appends text to `out`, with one row per line.
     fn lay_out(&mut self, text: &[u8], out: &mut Vec<u8>) {
         match &mut self.layout {
             Layout::Unknown(begin) => {

@@ -67,7 +67,7 @@ pub(super) enum Extent {
     NotJson,
     /// The value goes on after the text.
     Open,
-    /// The value ends at this index.
+    /// The value ends before this index.
     Closed(usize),
 }
 

@@ -87,7 +87,8 @@ fn cells(board: &Json) -> Cells {
     }
 }
 
-/// True if a member may be a mistake for a field, so that the row would be read in another way than its writer meant.
+/// True if a member may be a mistake for a field, so that the row would be read in another way than the writer of the
+/// row meant.
 fn is_mistake(name: &str, value: &Json, cells: Cells) -> bool {
     let is_other_shape = |cells: usize| {
         let side = if let Json::Integer(side) = value { usize::try_from(*side).ok() } else { None };
