@@ -2,7 +2,7 @@
 //!
 //! In an isolated attempt, a worker creates a file before it labels each range of rows. If the process dies, the last
 //! of these files gives the range that the process was labelling. The next attempt splits this range. A row at which
-//! three attempts in succession ended is not searched again.
+//! three failed attempts in succession ended is not searched again.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -37,7 +37,7 @@ const FAILED: &str = "failed";
 const GIVEN_UP: u64 = 9_999_999_999;
 /// Maximum number of ranges into which a suspicious range is split.
 const RANGES: u64 = 16;
-/// Number of attempts in succession that must end at a row before the row is excluded from further searches.
+/// Number of failed attempts in succession that must end at a row before the row is excluded from further searches.
 const PROOF: usize = 3;
 
 impl<'j> Attempt<'j> {
