@@ -5,7 +5,7 @@ use tracing::Level;
 
 use crate::service::job::{Report, ServiceError};
 
-/// Logs a job that failed because of a bug.
+/// Logs a job that failed because of a bug or of damaged memory.
 pub(crate) fn failed(job: &SearchRequest, error: &ServiceError) {
     tracing::event!(
         target: "taquin::job",
