@@ -1,9 +1,11 @@
 """The environments of Gymnasium."""
 
+import importlib.util
 import pickle
 import subprocess
 import sys
 import warnings
+from pathlib import Path
 
 import gymnasium
 import numpy as np
@@ -310,3 +312,64 @@ def test_an_import_finds_the_environment_by_its_name():
     code = "import sys; sys.modules['gymnasium'] = None; import taquin; import taquin.gym"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert "ImportError: taquin.gym needs Gymnasium; install it with `pip install taquin[gym]`." in result.stderr
+
+
+# The learner of the examples.
+
+
+class Shuffled(taquin.gym.SlidingPuzzleVectorEnv):
+    """Other moves for the actions, and masks that agree with them."""
+
+    def _checked(self, actions):
+        return np.array([1, 2, 3, 0])[actions]
+
+    def _infos(self, mask):
+        infos = super()._infos(mask)
+        return {**infos, "action_mask": infos["action_mask"][:, [1, 2, 3, 0]]}
+
+
+class WrongMask(taquin.gym.SlidingPuzzleVectorEnv):
+    """Masks of the opposite moves."""
+
+    def _infos(self, mask):
+        infos = super()._infos(mask)
+        return {**infos, "action_mask": infos["action_mask"][:, [2, 3, 0, 1]]}
+
+
+class WrongReward(taquin.gym.SlidingPuzzleVectorEnv):
+    """Rewards that praise detours."""
+
+    def _move(self, actions, playing):
+        return -super()._move(actions, playing)
+
+
+class NoReward(taquin.gym.SlidingPuzzleVectorEnv):
+    """No rewards."""
+
+    def _move(self, actions, playing):
+        return 0 * super()._move(actions, playing)
+
+
+@pytest.fixture(scope="module")
+def learner():
+    spec = importlib.util.spec_from_file_location("learner", Path(__file__).parents[1] / "examples" / "learner.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize(
+    ("environment", "passes"),
+    [
+        (taquin.gym.SlidingPuzzleVectorEnv, True),
+        (Shuffled, False),
+        (WrongMask, False),
+        (WrongReward, False),
+        (NoReward, False),
+    ],
+)
+def test_the_learner_passes_its_bound_only_in_a_right_environment(learner, environment, passes):
+    envs = environment(256, 3, max_steps=4, distance=False)
+    values = learner.learn(envs, range(1, 9), rounds=100)
+    solved = [learner.share_solved(values, length, boards=40) for length in (2, 5, 8)]
+    assert (min(solved) >= learner.BOUND) == passes, solved
