@@ -112,6 +112,8 @@ def test_starts_have_their_lengths():
     assert env.reset()[1]["distance"] <= 6
     env.length = 9
     assert env.reset()[1]["distance"] == 9
+    gymnasium.wrappers.RecordEpisodeStatistics(env).set_wrapper_attr("length", 8)
+    assert env.reset()[1]["distance"] == 8
     env.length = None
     assert max(env.reset()[1]["distance"] for _ in range(20)) > 9
     assert taquin.gym.SlidingPuzzleEnv(4, length=30).reset(seed=1)[1]["distance"] == 30
