@@ -6,10 +6,12 @@
 
 One board: ``solve``, ``distance``, ``moves``, ``is_solvable``, ``explain``, ``random_board``.
 Arrays of boards: ``solve_many``, ``distances``, ``next_moves``, ``random_boards``, ``distance_table``, ``chunks``.
+Published sets of boards, and the files of jobs: ``taquin.data``.
 """
 
 from importlib.metadata import version as _version
 
+from . import data
 from ._chunks import chunks
 from ._errors import BoardError, FieldError, LimitError, TaquinError, UnsolvableError
 from ._solution import LegalMove, Solution
@@ -46,6 +48,7 @@ __all__ = [
     "TaquinError",
     "UnsolvableError",
     "chunks",
+    "data",
     "distance",
     "distance_table",
     "distances",
