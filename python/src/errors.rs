@@ -49,15 +49,10 @@ pub(crate) fn board_error(py: Python<'_>, message: &str) -> PyErr {
     new(py, "BoardError", message, &json!({})).map_or_else(|error| error, PyErr::from_value)
 }
 
-/// Returns a `LimitError`. `limit` names the limit, and `solution` is the best solution so far.
-pub(crate) fn limit_error(
-    py: Python<'_>,
-    message: &str,
-    (limit, lower_bound): (&str, u32),
-    solution: Option<Bound<'_, PyAny>>,
-) -> PyErr {
+/// Returns a `LimitError`. `members` are its attributes, without `solution`, the best solution so far.
+pub(crate) fn limit_error(py: Python<'_>, message: &str, members: &Value, solution: Option<Bound<'_, PyAny>>) -> PyErr {
     let create = || {
-        let exception = new(py, "LimitError", message, &json!({"limit": limit, "lower_bound": lower_bound}))?;
+        let exception = new(py, "LimitError", message, members)?;
         exception.setattr("solution", solution)?;
         Ok(PyErr::from_value(exception))
     };

@@ -1,6 +1,6 @@
 //! The extension module of the Python package `taquin`. `taquin/__init__.py` exports its functions.
 //!
-//! - `solve`, `moves`, `explain`, `random`: functions of one board
+//! - `solve`, `tree`, `moves`, `explain`, `random`: functions of one board
 //! - `many`, `table`: functions of arrays of boards
 //! - `arrays`: NumPy arrays, read and made by NumPy's own functions
 //! - `read`: boards and options, read by the reader of the service
@@ -24,6 +24,7 @@ mod read;
 mod solve;
 mod table;
 mod tables;
+mod tree;
 
 /// Solves sliding-tile puzzles.
 #[pyo3::pymodule]
@@ -33,11 +34,13 @@ mod _taquin {
     #[pymodule_export]
     use super::many::{distances, next_moves, solve_many};
     #[pymodule_export]
-    use super::moves::{distance, is_solvable, moves};
+    use super::moves::{distance, is_solvable, moves, read_board};
     #[pymodule_export]
     use super::random::{random_board, random_boards};
     #[pymodule_export]
     use super::solve::solve;
     #[pymodule_export]
     use super::table::distance_table;
+    #[pymodule_export]
+    use super::tree::search_tree;
 }

@@ -6,7 +6,7 @@ use std::thread::available_parallelism;
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use taquin_bulk::fields::{FieldReader, concat};
+use taquin_bulk::fields::{FieldReader, MAX_LIMIT, concat};
 use taquin_bulk::rows::unserved;
 use taquin_bulk::{
     BatchSolver, Label, LabelControl, LabelError, LabelLimits, LabelledRow, RequestedLimits, RowsEnd, Want, label_rows,
@@ -237,7 +237,7 @@ pub(crate) fn solve_many<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let mut fields = read::fields(None, goal, options, &SOLVE_OPTIONS)?;
     let has_moves = fields.flag("moves");
-    let limits = limits(&mut fields);
+    let limits = limits(&mut fields, MAX_LIMIT);
     let labelling = Labelling::read(&mut fields, Want::Expanded, limits);
     let solved = labelling.run(&Boards::read(boards, fields)?, Solved::from)?;
     let longest = solved.iter().map(|row| row.path.len()).max().unwrap_or_default();

@@ -2,6 +2,7 @@
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use serde_json::json;
 use taquin_bulk::{BatchSolver, Label, LabelControl, LabelLimits, RequestedLimits, Want};
 use taquin_solver::heuristic::DistanceTable;
 use taquin_solver::solver::distances_around;
@@ -48,7 +49,7 @@ pub(crate) fn distance(
          `solve` takes more time.",
         Solver::<LazyTables>::TIME.as_secs()
     );
-    Err(limit_error(py, &message, ("time", lower_bound), None))
+    Err(limit_error(py, &message, &json!({"limit": "time", "lower_bound": lower_bound}), None))
 }
 
 /// Labels one board.
@@ -142,4 +143,16 @@ pub(crate) fn is_solvable(
 ) -> PyResult<bool> {
     let (start, goal) = read::boards(board, goal, options)?;
     Ok(Reachability::between(&start, &goal).is_ok_and(|reachability| reachability.is_reachable()))
+}
+
+/// Reads a board and a goal. Returns the two as text, and whether the goal can be reached from the board.
+#[pyfunction]
+#[pyo3(signature = (board, goal=None, **options))]
+pub(crate) fn read_board(
+    board: &Bound<'_, PyAny>,
+    goal: Option<&Bound<'_, PyAny>>,
+    options: Option<&Bound<'_, PyDict>>,
+) -> PyResult<(String, String, bool)> {
+    let (start, goal) = read::boards(board, goal, options)?;
+    Ok((start.to_string(), goal.to_string(), Puzzle::try_new(start, goal).is_ok()))
 }

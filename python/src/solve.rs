@@ -81,15 +81,8 @@ pub(crate) fn solve<'py>(
     options: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let py = board.py();
-    let (request, read_as) = request(read::fields(Some(board), goal, options, &OPTIONS)?, py)?;
-    let deadline = Instant::now().checked_add(request.limits.time);
-    let run = |cancel: &[&_]| search(&request, &*TABLES, Control { deadline, cancel, ..Control::default() });
-    let report = if request.plan.is_instant() {
-        py.detach(|| run(&[]))
-    } else {
-        interruptible(py, |cancel| run(&[cancel]), |_| Ok(()))?
-    };
-    let report = report.map_err(|wrong| taquin_error(py, &wrong.to_string()))?;
+    let (request, read_as) = request(read::fields(Some(board), goal, options, &OPTIONS)?, MAX_LIMIT, py)?;
+    let report = run(py, &request)?;
     match report.stopped {
         Some(stop) => Err(stopped(py, &request, &report, stop)),
         None => match solution(py, &request.puzzle, &report, read_as)? {
@@ -99,15 +92,32 @@ pub(crate) fn solve<'py>(
     }
 }
 
-/// Reads the arguments. Returns the request, and the way in which the board was read.
-fn request(mut fields: FieldReader, py: Python<'_>) -> PyResult<(SearchRequest, Option<String>)> {
+/// Runs a search. Ctrl+C ends it.
+pub(crate) fn run(py: Python<'_>, request: &SearchRequest) -> PyResult<Report> {
+    let deadline = Instant::now().checked_add(request.limits.time);
+    let run = |cancel: &[&_]| search(request, &*TABLES, Control { deadline, cancel, ..Control::default() });
+    let report = if request.plan.is_instant() {
+        py.detach(|| run(&[]))
+    } else {
+        interruptible(py, |cancel| run(&[cancel]), |_| Ok(()))?
+    };
+    report.map_err(|wrong| taquin_error(py, &wrong.to_string()))
+}
+
+/// Reads the arguments, with `max_expanded` up to a maximum. Returns the request, and the way in which the board was
+/// read.
+pub(crate) fn request(
+    mut fields: FieldReader,
+    most_expanded: i64,
+    py: Python<'_>,
+) -> PyResult<(SearchRequest, Option<String>)> {
     let boards = board_and_goal(&mut fields);
     let size = boards.map(|(board, _)| board.size());
     let options = search_options(&mut fields, size);
     let require_optimal = fields.choice("require", None) == Some(Require::Optimal);
     let metric = fields.choice("metric", None).unwrap_or_default();
     let options = SearchOptions { require_optimal, metric, ..options };
-    let requested = limits(&mut fields);
+    let requested = limits(&mut fields, most_expanded);
     let plan = size.and_then(|size| search_plan(&mut fields, &options, size));
     let read_as = fields.read_as();
     let read = fields.finish(boards.zip(plan)).and_then(|((board, goal), plan)| Ok((puzzle(board, goal)?, plan)));
@@ -122,8 +132,8 @@ fn request(mut fields: FieldReader, py: Python<'_>) -> PyResult<(SearchRequest, 
     Ok((SearchRequest::new(puzzle, plan, limits), read_as))
 }
 
-/// Reads [`LIMIT_OPTIONS`].
-pub(crate) fn limits(fields: &mut FieldReader) -> RequestedLimits {
+/// Reads [`LIMIT_OPTIONS`], with `max_expanded` up to a maximum.
+pub(crate) fn limits(fields: &mut FieldReader, most_expanded: i64) -> RequestedLimits {
     let time = fields.take("time").and_then(|value| {
         let time = value.as_number().filter(|time| *time > 0.0).and_then(|time| Duration::try_from_secs_f64(time).ok());
         if time.is_none() {
@@ -131,12 +141,12 @@ pub(crate) fn limits(fields: &mut FieldReader) -> RequestedLimits {
         }
         time
     });
-    let expanded = fields.integer("max_expanded", 1..=MAX_LIMIT);
+    let expanded = fields.integer("max_expanded", 1..=most_expanded);
     RequestedLimits { time, expanded, nodes: fields.integer("max_nodes", 1..=MAX_LIMIT) }
 }
 
 /// Creates the `Solution`; `None` if the report has none.
-fn solution<'py>(
+pub(crate) fn solution<'py>(
     py: Python<'py>,
     puzzle: &Puzzle,
     report: &Report,
@@ -161,7 +171,7 @@ fn solution<'py>(
 }
 
 /// The member `search` of the response of the service.
-fn stats(report: &Report) -> Value {
+pub(crate) fn stats(report: &Report) -> Value {
     let stats = report.stats;
     json!({
         "algorithm": report.algorithm.name(),
@@ -183,7 +193,7 @@ fn stats(report: &Report) -> Value {
 }
 
 /// Creates the exception of a search that a limit ended.
-fn stopped(py: Python<'_>, request: &SearchRequest, report: &Report, stop: StopReason) -> PyErr {
+pub(crate) fn stopped(py: Python<'_>, request: &SearchRequest, report: &Report, stop: StopReason) -> PyErr {
     let (missing, instead) = match (report.solution.is_some(), stop) {
         (true, _) => {
             ("a proof of optimality; the best solution so far is `solution`", "accept it with `require=\"any\"`")
@@ -201,7 +211,10 @@ fn stopped(py: Python<'_>, request: &SearchRequest, report: &Report, stop: StopR
     };
     let message = format!("The search ended after {spent} without {missing}. Raise {raised}, or {instead}.");
     match solution(py, &request.puzzle, report, None) {
-        Ok(solution) => limit_error(py, &message, (limit, report.lower_bound), solution),
+        Ok(solution) => {
+            let members = json!({"limit": limit, "lower_bound": report.lower_bound, "stats": stats(report)});
+            limit_error(py, &message, &members, solution)
+        }
         Err(error) => error,
     }
 }

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 if TYPE_CHECKING:
     from ._solution import Solution
+    from ._types import SearchStats
 
 
 class FieldError(TypedDict):
@@ -55,3 +56,5 @@ class LimitError(TaquinError):
     lower_bound: int
     #: The best solution so far, if any.
     solution: Solution | None
+    #: Counters of the search; None if there are none.
+    stats: SearchStats | None = None

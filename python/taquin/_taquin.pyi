@@ -1,104 +1,114 @@
-from typing import Literal, TypeAlias
-
 import numpy as np
 import numpy.typing as npt
 
 from ._solution import LegalMove, Solution
-from ._types import BoardLike, BoardsLike, Explanation
-
-_Algorithm: TypeAlias = Literal[
-    "auto",
-    "astar",
-    "weighted_astar",
-    "greedy_best_first",
-    "ida_star",
-    "breadth_first",
-    "depth_first",
-    "iterative_deepening",
-    "constructive",
-    "anytime",
-]
-_Encoding: TypeAlias = Literal["tiles", "positions"]
-_Goal: TypeAlias = BoardLike | Literal["blank_last", "blank_first", "snail"]
-_Heuristic: TypeAlias = Literal[
-    "auto",
-    "zero",
-    "hamming",
-    "misplaced_with_blank",
-    "manhattan",
-    "manhattan_plus_hamming",
-    "gaschnig",
-    "inversion_distance",
-    "linear_conflict",
-    "walking_distance",
-    "pattern_database",
-]
+from ._tree import SearchTree
+from ._types import (
+    Algorithm,
+    BoardLike,
+    BoardsLike,
+    DuplicateDetection,
+    Encoding,
+    Explanation,
+    GoalLike,
+    Heuristic,
+    Metric,
+    Require,
+    TieBreaking,
+)
 
 def solve(
     board: BoardLike,
-    goal: _Goal | None = None,
+    goal: GoalLike | None = None,
     *,
     rows: int | None = None,
     cols: int | None = None,
-    encoding: _Encoding | None = None,
-    algorithm: _Algorithm | None = "auto",
-    heuristic: _Heuristic | None = None,
+    encoding: Encoding | None = None,
+    algorithm: Algorithm | None = "auto",
+    heuristic: Heuristic | None = None,
     weight: float | None = None,
-    tie_breaking: Literal["low_h", "lifo", "fifo", "heap"] | None = None,
-    duplicate_detection: Literal["closed", "parent", "expanded_only"] | None = None,
+    tie_breaking: TieBreaking | None = None,
+    duplicate_detection: DuplicateDetection | None = None,
     successor_order: str | None = None,
     depth_limit: int | None = None,
     patterns: list[list[int]] | None = None,
-    metric: Literal["single_tile", "multi_tile"] | None = None,
-    require: Literal["any", "optimal"] | None = None,
+    metric: Metric | None = None,
+    require: Require | None = None,
     time: float | None = None,
     max_expanded: int | None = None,
     max_nodes: int | None = None,
 ) -> Solution: ...
-def distance(
+def search_tree(
     board: BoardLike,
-    goal: _Goal | None = None,
+    goal: GoalLike | None = None,
     *,
     rows: int | None = None,
     cols: int | None = None,
-    encoding: _Encoding | None = None,
+    encoding: Encoding | None = None,
+    algorithm: Algorithm | None = "auto",
+    heuristic: Heuristic | None = None,
+    weight: float | None = None,
+    tie_breaking: TieBreaking | None = None,
+    duplicate_detection: DuplicateDetection | None = None,
+    successor_order: str | None = None,
+    depth_limit: int | None = None,
+    patterns: list[list[int]] | None = None,
+    time: float | None = None,
+    max_expanded: int | None = 500,
+    max_nodes: int | None = None,
+) -> SearchTree: ...
+def read_board(
+    board: BoardLike,
+    goal: GoalLike | None = None,
+    *,
+    rows: int | None = None,
+    cols: int | None = None,
+    encoding: Encoding | None = None,
+) -> tuple[str, str, bool]: ...
+def distance(
+    board: BoardLike,
+    goal: GoalLike | None = None,
+    *,
+    rows: int | None = None,
+    cols: int | None = None,
+    encoding: Encoding | None = None,
 ) -> int: ...
 def moves(
     board: BoardLike,
-    goal: _Goal | None = None,
+    goal: GoalLike | None = None,
     *,
     rows: int | None = None,
     cols: int | None = None,
-    encoding: _Encoding | None = None,
+    encoding: Encoding | None = None,
 ) -> list[LegalMove]: ...
 def is_solvable(
     board: BoardLike,
-    goal: _Goal | None = None,
+    goal: GoalLike | None = None,
     *,
     rows: int | None = None,
     cols: int | None = None,
-    encoding: _Encoding | None = None,
+    encoding: Encoding | None = None,
 ) -> bool: ...
 def explain(
     board: BoardLike,
-    goal: _Goal | None = None,
+    goal: GoalLike | None = None,
     *,
     rows: int | None = None,
     cols: int | None = None,
-    encoding: _Encoding | None = None,
+    encoding: Encoding | None = None,
 ) -> Explanation: ...
 def random_board(
     rows: int | None = None,
     cols: int | None = None,
     *,
-    goal: _Goal | None = None,
+    goal: GoalLike | None = None,
     length: int | tuple[int, int] | None = None,
     percentile: float | tuple[float, float] | None = None,
     seed: str | int | None = None,
 ) -> list[list[int]]: ...
 def solve_many(
     boards: BoardsLike,
-    goal: _Goal | None = None,
+    goal: GoalLike | None = None,
     *,
     rows: int | None = None,
     cols: int | None = None,
@@ -111,7 +121,7 @@ def solve_many(
 ) -> npt.NDArray[np.void]: ...
 def distances(
     boards: BoardsLike,
-    goal: _Goal | None = None,
+    goal: GoalLike | None = None,
     *,
     rows: int | None = None,
     cols: int | None = None,
@@ -120,7 +130,7 @@ def distances(
 ) -> npt.NDArray[np.uint8]: ...
 def next_moves(
     boards: BoardsLike,
-    goal: _Goal | None = None,
+    goal: GoalLike | None = None,
     *,
     rows: int | None = None,
     cols: int | None = None,
@@ -132,12 +142,12 @@ def random_boards(
     rows: int | None = None,
     cols: int | None = None,
     *,
-    goal: _Goal | None = None,
+    goal: GoalLike | None = None,
     length: int | tuple[int, int] | None = None,
     percentile: float | tuple[float, float] | None = None,
     seed: str | int | None = None,
     start: int = 0,
 ) -> npt.NDArray[np.uint8]: ...
 def distance_table(
-    rows: int, cols: int, goal: _Goal | None = None
+    rows: int, cols: int, goal: GoalLike | None = None
 ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]: ...

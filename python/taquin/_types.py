@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, TypeAlias, TypedDict
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, TypeAlias, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,43 @@ BoardsLike: TypeAlias = (
     | Sequence[Sequence[int]]
     | Sequence[npt.NDArray[np.integer[Any]]]
 )
+
+#: A board, or the name of a goal.
+GoalLike: TypeAlias = BoardLike | Literal["blank_last", "blank_first", "snail"]
+
+Algorithm: TypeAlias = Literal[
+    "auto",
+    "astar",
+    "weighted_astar",
+    "greedy_best_first",
+    "ida_star",
+    "breadth_first",
+    "depth_first",
+    "iterative_deepening",
+    "constructive",
+    "anytime",
+]
+DuplicateDetection: TypeAlias = Literal["closed", "parent", "expanded_only"]
+Encoding: TypeAlias = Literal["tiles", "positions"]
+Heuristic: TypeAlias = Literal[
+    "auto",
+    "zero",
+    "hamming",
+    "misplaced_with_blank",
+    "manhattan",
+    "manhattan_plus_hamming",
+    "gaschnig",
+    "inversion_distance",
+    "linear_conflict",
+    "walking_distance",
+    "pattern_database",
+]
+Metric: TypeAlias = Literal["single_tile", "multi_tile"]
+Require: TypeAlias = Literal["any", "optimal"]
+TieBreaking: TypeAlias = Literal["low_h", "lifo", "fifo", "heap"]
+
+#: Options of `solve`, perhaps with a "name", or words such as "astar manhattan".
+Method: TypeAlias = str | Mapping[str, Any]
 
 
 class SearchStats(TypedDict):
