@@ -1,8 +1,8 @@
 //! NumPy arrays. NumPy itself makes arrays from bytes, and turns arrays into bytes.
 
 use pyo3::prelude::*;
-use pyo3::types::{PyByteArray, PyBytes, PyTuple};
-use taquin_bulk::fields::{BOARD_FIELDS, FieldReader, goal, sides};
+use pyo3::types::{PyByteArray, PyBytes, PyDict, PyTuple};
+use taquin_bulk::fields::{BOARD_FIELDS, FieldReader, board_and_goal, goal, sides};
 use taquin_solver::{Board, Encoding, Puzzle, Sides, Size};
 
 use crate::errors::{board_error, exception_of, exception_of_row};
@@ -27,20 +27,26 @@ pub(crate) struct BoardRows {
 }
 
 impl<'py> Boards<'py> {
-    /// Reads an array of shape (n, rows, cols), or (n, cells). `fields` has the goal, and the shape of boards of cells
-    /// that are not square. No field is read after it. The boards are not checked.
+    /// Reads an array of shape (n, rows, cols), or (n, cells), or a list of texts. `fields` has the goal, and the shape
+    /// of boards of cells that are not square. No field is read after it. Boards of an array are not checked.
     ///
     /// # Errors
-    /// `BoardError` for an array of another shape, or not of integers. The errors of all fields.
+    /// `BoardError` for an array of another shape, or not of integers, and for a text that is no board. The errors of all
+    /// fields.
     pub(crate) fn read(boards: &Bound<'py, PyAny>, mut fields: FieldReader) -> PyResult<Self> {
         let py = boards.py();
-        let array = py.import("numpy")?.call_method1("asarray", (boards,))?;
+        let sides = sides(&mut fields);
+        let mut array = py.import("numpy")?.call_method1("asarray", (boards,))?;
         let dtype = array.getattr("dtype")?;
-        if !["i", "u"].contains(&dtype.getattr("kind")?.extract::<String>()?.as_str()) {
-            let detail = format!("The boards must be an array with an integer dtype, not {dtype}.");
+        let (kind, shape): (String, Vec<usize>) =
+            (dtype.getattr("kind")?.extract()?, array.getattr("shape")?.extract()?);
+        if ["U", "O", "T"].contains(&kind.as_str()) && shape.len() == 1 && shape[0] > 0 {
+            array = of_texts(&array, sides)?;
+        } else if !["i", "u"].contains(&kind.as_str()) {
+            let detail = format!("The boards must be texts, or an array with an integer dtype, not {dtype}.");
             return Err(board_error(py, &detail));
         }
-        let size = size(&array.getattr("shape")?.extract::<Vec<usize>>()?, sides(&mut fields));
+        let size = size(&array.getattr("shape")?.extract::<Vec<usize>>()?, sides);
         let size = size.map_err(|detail| board_error(py, &detail))?;
         let goal = goal(&mut fields, Some(size), Sides::default(), Encoding::Tiles);
         let goal = fields.finish(goal).map_err(|error| exception_of(py, &error))?;
@@ -100,6 +106,32 @@ impl BoardRows {
         let board = Board::try_from_tiles(size, &numbers[..size.cells()]).ok()?;
         Puzzle::try_new(board, self.goal).ok()
     }
+}
+
+/// Reads texts, at least one. Returns an array of shape (n, rows, cols).
+fn of_texts<'py>(texts: &Bound<'py, PyAny>, sides: Sides) -> PyResult<Bound<'py, PyAny>> {
+    let py = texts.py();
+    let options = PyDict::new(py);
+    options.set_item("rows", sides.rows)?;
+    options.set_item("cols", sides.cols)?;
+    let (mut tiles, mut shape) = (Vec::new(), None);
+    for (index, text) in texts.call_method0("tolist")?.try_iter()?.enumerate() {
+        let mut fields = read::fields(Some(&text?), None, Some(&options), &BOARD_FIELDS)?;
+        let read = board_and_goal(&mut fields);
+        let (board, _) = fields.finish(read).map_err(|error| exception_of_row(py, &error, Some(index)))?;
+        let first = *shape.get_or_insert(board.size());
+        if board.size() != first {
+            let detail =
+                format!("Board {index} is {} and board 0 is {first}; they must have the same size.", board.size());
+            let error = board_error(py, &detail);
+            error.value(py).setattr("index", index)?;
+            return Err(error);
+        }
+        tiles.extend_from_slice(board.tiles());
+    }
+    let count = texts.len()?;
+    let size = shape.expect("at least one text");
+    self::array(py, &tiles, "uint8", &[count, size.rows(), size.cols()])
 }
 
 /// Returns the shape of the boards of an array.

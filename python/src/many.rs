@@ -187,8 +187,8 @@ impl Solved {
 ///
 /// Parameters
 /// ----------
-/// boards : array of integers, shape (n, rows, cols) or (n, cells)
-///     The boards. 0 is the blank.
+/// boards : array of integers, shape (n, rows, cols) or (n, cells), or list of boards
+///     The boards, all of one size. 0 is the blank. A board of a list is text, a list of rows, or a list of cells.
 /// goal : str, list or array, optional
 ///     As for `solve`.
 /// rows, cols : int, optional

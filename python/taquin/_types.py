@@ -17,6 +17,8 @@ BoardsLike: TypeAlias = (
     | Sequence[Sequence[Sequence[int]]]
     | Sequence[Sequence[int]]
     | Sequence[npt.NDArray[np.integer[Any]]]
+    | Sequence[str]
+    | npt.NDArray[np.str_]
 )
 
 #: A board, or the name of a goal.

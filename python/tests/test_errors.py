@@ -113,7 +113,11 @@ def test_wrong_arrays():
         (np.zeros((2, 1, 9), dtype=int), "2 to 10 rows"),
         (np.zeros((2, 11, 11), dtype=int), "2 to 10 rows"),
         (np.array([]), "integer dtype"),
-        (["a", "b"], "integer dtype"),
+        (["a", "b"], "^Board 0: "),
+        (np.array("8 6 7/2 5 4/3 0 1"), "must be texts, or an array with an integer dtype"),
+        (["1 2/3 0", "1 2 3/4 5 6/7 8 0"], "Board 1 is 3.3 and board 0 is 2.2"),
+        (["1 2 3/4 5 6/7 8 0", "1 2 3/4 5 6/7 7 0"], "^Board 1: .*tile 8 is missing"),
+        ([None, None], "^Board 0: "),
     ]:
         for function in (taquin.distances, taquin.next_moves, taquin.solve_many):
             with pytest.raises(taquin.BoardError, match=message):

@@ -48,6 +48,23 @@ def test_counters_of_many_boards_are_those_of_each():
     assert labels["generated"].tolist() == [counters["generated"] for counters in stats]
 
 
+def test_boards_may_be_texts():
+    boards = taquin.random_boards(50, 3, 4, goal="snail", seed=1)
+    texts = ["/".join(" ".join(map(str, row)) for row in board) for board in boards.tolist()]
+    flat = [" ".join(map(str, board)) for board in boards.reshape(50, 12).tolist()]
+    expected, options = taquin.solve_many(boards, "snail"), {"rows": 3, "cols": 4}
+    for given in (texts, tuple(texts), np.array(texts), np.array(texts, dtype=object)):
+        assert (taquin.solve_many(given, "snail") == expected).all()
+        assert (taquin.distances(given, "snail", **options) == expected["length"]).all()
+    assert (taquin.next_moves(flat, "snail", **options) == taquin.next_moves(boards, "snail")).all()
+    assert taquin.distances(["867254301", "8 6 7/2 5 4/3 0 1"]).tolist() == [31, 31]
+    with pytest.raises(taquin.BoardError, match=r"^Board 0: The board is 3.4, but"):
+        taquin.distances(texts, rows=4, cols=3)
+    with pytest.raises(taquin.UnsolvableError, match=r"^Board 1: ") as caught:
+        taquin.distances(["1 2 3/4 5 6/7 8 0", "1 2 3/4 5 6/8 7 0"])
+    assert caught.value.index == 1
+
+
 def test_a_flat_shape_needs_its_sides():
     boards = taquin.random_boards(10, 2, 5, seed=1)
     expected = taquin.distances(boards).tolist()
