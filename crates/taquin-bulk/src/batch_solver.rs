@@ -6,13 +6,13 @@
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use taquin_solver::solver::{SearchTables, nodes_within, solve_with};
 use taquin_solver::tables::PatternTables;
 use taquin_solver::{
-    Board, Control, Distance, Limits, Move, MoveSet, Path, Plan, Puzzle, Report, SearchRequest, Stats, StopReason,
-    TableSource,
+    Board, Control, Distance, Instant, Limits, Move, MoveSet, Path, Plan, Puzzle, Report, SearchRequest, Stats,
+    StopReason, TableSource,
 };
 
 use crate::label::{Label, LabelControl, LabelError, LabelLimits, Want};

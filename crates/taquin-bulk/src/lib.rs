@@ -74,10 +74,13 @@ mod check;
 mod chunk_size;
 #[cfg(feature = "command")]
 pub mod command;
+#[cfg(unix)]
 mod directory;
+#[cfg(unix)]
 mod directory_lock;
 mod draw;
 pub mod fields;
+#[cfg(unix)]
 mod file_system;
 mod files;
 mod folder;
@@ -89,6 +92,7 @@ mod label;
 mod label_rows;
 mod lines;
 mod manifest;
+#[cfg(unix)]
 mod new_file;
 mod ordered;
 #[cfg(feature = "parquet")]
@@ -101,15 +105,19 @@ mod runner;
 mod sealed;
 mod spec;
 mod stored_job;
+#[cfg(unix)]
 pub mod test_files;
 
 pub use batch_solver::{BatchSolver, LoadedTables};
 pub use card::data_set_card;
 pub use check::{Check, CheckFinding, check};
 pub use chunk_size::{SampledBoards, chunk_of_cost, chunk_size, cost_of_board};
+#[cfg(unix)]
 pub use directory::Directory;
+#[cfg(unix)]
 pub use directory_lock::{DIRECTORY_LOCK, DirectoryLock, DirectoryUse, OutputLock, canonical};
 pub use draw::{Draw, DrawError, DrawnBoard, Seeds, Solvability, Walk, draw_boards, draw_boards_with, fresh_seed};
+#[cfg(unix)]
 pub use file_system::{if_found, is_same_file, open_regular, sync_folder_of};
 pub use files::{Created, Files, SMALL_FILE, WriteFile, invalid, too_long};
 pub use folder::Folder;
@@ -121,6 +129,7 @@ pub use label::{FailureObserver, Label, LabelControl, LabelError, LabelLimits, R
 pub use label_rows::{LabelledRow, RowsEnd, label_rows};
 pub use lines::{CsvColumns, board_json, label_json, needs_escapes};
 pub use manifest::{EndState, JobEnd, Manifest, ManifestPart, Totals};
+#[cfg(unix)]
 pub use new_file::{NewFile, is_temporary};
 pub use ordered::map_in_order;
 #[cfg(feature = "parquet")]

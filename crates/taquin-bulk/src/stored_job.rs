@@ -11,6 +11,7 @@ use taquin_solver::heuristic::Tier;
 use taquin_solver::{Board, Puzzle, Size, WrongSolution};
 
 use crate::chunk_size::SampledBoards;
+#[cfg(unix)]
 use crate::directory::Directory;
 use crate::files::{Created, Files, SMALL_FILE};
 use crate::input::InputRecord;
@@ -98,6 +99,7 @@ impl StoredJob {
     ///
     /// # Errors
     /// See [`JobError`].
+    #[cfg(unix)]
     pub fn create(path: &Path, spec: &JobSpec) -> Result<Self, JobError> {
         let directory = Directory::create(path).map_err(|source| JobError::File { path: path.to_owned(), source })?;
         let job = Self::create_in(Arc::new(directory), spec)?;
@@ -109,6 +111,7 @@ impl StoredJob {
     ///
     /// # Errors
     /// See [`JobError`].
+    #[cfg(unix)]
     pub fn open(path: &Path) -> Result<Self, JobError> {
         Self::open_in(Arc::new(Directory::at(path)))
     }
