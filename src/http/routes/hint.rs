@@ -6,7 +6,7 @@ use axum::extract::{Extension, State};
 use axum::http::{HeaderMap, Method};
 use axum::response::Response;
 use taquin_bulk::RequestedLimits;
-use taquin_bulk::fields::{BOARD_FIELDS, LIMIT_FIELDS, board_and_goal, concat, limits, puzzle};
+use taquin_bulk::fields::{BOARD_FIELDS, LIMIT_FIELDS, board_and_goal, concat, limits, moves, puzzle};
 use taquin_solver::{MoveNotation, Path, Puzzle, Tile};
 
 use crate::http::exchange::AccessLine;
@@ -17,7 +17,7 @@ use crate::http::reply::{
     Letter, LimitsReply, Rows, SearchReply, add_server_timing, grid, limit_exceeded, no_result, service_failure,
     text_or_json,
 };
-use crate::http::request::{RequestFields, moves};
+use crate::http::request::RequestFields;
 use crate::service::{Hint, Service};
 
 const FIELDS: [&str; BOARD_FIELDS.len() + LIMIT_FIELDS.len() + 1] = concat(&[&BOARD_FIELDS, &LIMIT_FIELDS, &["trail"]]);

@@ -4,7 +4,7 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
 use serde_json::json;
-use taquin_bulk::fields::{NamedGoal, Require};
+use taquin_bulk::fields::{MAX_MOVES, NamedGoal, Require};
 use taquin_bulk::{Solvability, Want};
 use taquin_solver::heuristic::GoalClass;
 use taquin_solver::{
@@ -19,7 +19,6 @@ use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose};
 use crate::http::problem::Problem;
 use crate::http::reply::StateOrder;
-use crate::http::request::MAX_MOVES;
 use crate::http::state::{AppState, JobsState, SharedState};
 use crate::service::TableEntry;
 

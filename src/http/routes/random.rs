@@ -20,8 +20,8 @@ use crate::http::reply::{self, Rows, grid, line, picture, reserved_if_long, serv
 use crate::http::request::RequestFields;
 use crate::service::Service;
 pub(super) use failure::draw_failure;
+pub(super) use query::As;
 use query::RandomQuery;
-pub(super) use query::{As, draw_lengths, seed_of};
 
 /// Response header with the seed, for bodies without a `seed` member.
 const X_TAQUIN_SEED: &str = "x-taquin-seed";

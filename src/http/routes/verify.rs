@@ -6,22 +6,22 @@ use axum::extract::State;
 use axum::http::{HeaderMap, Method};
 use axum::response::Response;
 use taquin_bulk::fields::{
-    BOARD_FIELDS, FieldReader, LIMIT_FIELDS, board_and_goal, concat, limits, reject_combination,
+    ATTEMPT_FIELDS, BOARD_FIELDS, LIMIT_FIELDS, attempt, board_and_goal, concat, limits, reject_combination,
 };
 use taquin_bulk::{RequestedLimits, counted, sentence};
 use taquin_solver::solver::AttemptCheck;
-use taquin_solver::{Attempt, AttemptedMove, Board, Cell, Distance, IllegalMove, Path, Plan, Size, Step, Tile, named};
+use taquin_solver::{Attempt, AttemptedMove, Board, Cell, Distance, IllegalMove, Path, Plan, Step, Tile, named};
 
 use super::moves::DistanceReply;
 use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose};
 use crate::http::problem::Problem;
 use crate::http::reply::{LengthsReply, Letter, Rows, analysis_failure, grid, reserved_if_long, text_or_json};
-use crate::http::request::{MAX_MOVES, RequestFields, moves};
+use crate::http::request::RequestFields;
 use crate::service::{AnalysisParts, Service};
 
-const FIELDS: [&str; BOARD_FIELDS.len() + LIMIT_FIELDS.len() + 5] =
-    concat(&[&BOARD_FIELDS, &LIMIT_FIELDS, &["moves", "tiles", "notation", "include", "exact"]]);
+const FIELDS: [&str; BOARD_FIELDS.len() + LIMIT_FIELDS.len() + ATTEMPT_FIELDS.len() + 2] =
+    concat(&[&BOARD_FIELDS, &LIMIT_FIELDS, &ATTEMPT_FIELDS, &["include", "exact"]]);
 
 /// Optional parts of a response.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -136,28 +136,6 @@ impl VerifyBody {
         let ((board, goal), attempt) = fields.finish(boards.zip(attempt))?;
         Ok(Self { board, goal, attempt, parts: AnalysisParts { exact, steps }, limits, read_as })
     }
-}
-
-/// Reads `moves` or `tiles`. A tile that is not on the board is an error of the request, not an illegal move.
-fn attempt(fields: &mut FieldReader, size: Option<Size>) -> Option<Attempt> {
-    let greatest = size.map_or(Size::MAX_CELLS, Size::cells) as i64 - 1;
-    if fields.has("moves") && fields.has("tiles") {
-        let detail = "`tiles` and `moves` are mutually exclusive";
-        fields.take("tiles").inspect(|value| fields.reject(value, "tiles", "unsupported", detail));
-    }
-    if fields.has("tiles") {
-        if let Some(value) = fields.take("notation") {
-            let detail = "`notation` is the notation of `moves`: omit it beside `tiles`";
-            fields.reject(&value, "notation", "unsupported", detail);
-        }
-        let tiles = fields.integers("tiles", 1..=greatest, MAX_MOVES)?;
-        return Some(Attempt::Tiles(tiles.into_iter().filter_map(|tile| Tile::try_from(tile).ok()).collect()));
-    }
-    if !fields.has("moves") {
-        fields.report_missing("moves", "`moves` or `tiles` is required, for example `moves` \"ULDR\" or `tiles` [7,8]");
-    }
-    let notation = fields.choice("notation", None).unwrap_or_default();
-    moves(fields, "moves", notation).map(Attempt::Moves)
 }
 
 impl VerifyReply {

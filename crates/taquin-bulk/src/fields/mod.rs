@@ -3,11 +3,13 @@
 mod aliases;
 mod board;
 mod board_list;
+mod draw;
 mod errors;
 mod id;
 mod integer_lists;
 mod json;
 mod line_ends;
+mod moves;
 mod plain_row;
 mod reachable;
 mod scalars;
@@ -21,10 +23,12 @@ use taquin_solver::{Board, Named};
 
 pub use self::board::{BOARD_FIELDS, NamedGoal, board_and_goal, goal, goal_alone, goal_and_from, is_board_text, sides};
 pub use self::board_list::{ListedBoard, ListedBoards, boards_and_goal};
+pub use self::draw::{DRAW_FIELDS, distinct_seed_of, draw, draw_error, draw_lengths, seed_of};
 use self::errors::Errors;
 pub(crate) use self::id::{MAX_ID, id_json};
 pub use self::json::Json;
 pub use self::line_ends::has_joined_rows;
+pub use self::moves::{ATTEMPT_FIELDS, MAX_MOVES, attempt, moves};
 pub(crate) use self::plain_row::plain_row;
 pub use self::reachable::{puzzle, reachability_detail, reachable_goals};
 pub use self::scalars::{LIMIT_FIELDS, limits};

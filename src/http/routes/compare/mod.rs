@@ -14,7 +14,7 @@ use axum::http::{HeaderMap, Method as HttpMethod};
 use axum::response::Response;
 use taquin_bulk::fields::{
     BOARD_FIELDS, FieldReader, LIMIT_FIELDS, ListedBoards, METHOD_FIELDS, board_and_goal, boards_and_goal, concat,
-    limits, puzzle, reject_combination, search_options, search_plan,
+    draw_lengths, limits, puzzle, reject_combination, search_options, search_plan, seed_of,
 };
 use taquin_bulk::{Draw, RequestedLimits, Solvability};
 use taquin_solver::{Board, Plan, Puzzle, SearchRequest, Sides, Size, named};
@@ -23,7 +23,6 @@ use self::experiment::{Boards, Experiment};
 use self::method::Method;
 use self::reply::{CompareReply, ResultReply};
 use self::rows::RowReply;
-use super::random::{draw_lengths, seed_of};
 use crate::http::media_type::MediaType;
 use crate::http::negotiation::{Document, choose_for};
 use crate::http::problem::Problem;
