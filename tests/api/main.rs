@@ -41,4 +41,5 @@ mod solvable;
 mod solving;
 mod streaming;
 mod text;
+mod vectors;
 mod verify;
