@@ -28,7 +28,7 @@ pub(crate) enum Code {
 pub(crate) fn documents() -> Vec<PathBuf> {
     let crates = fs::read_dir(root().join("crates")).expect("the directory can be read");
     let readmes = crates.map(|entry| entry.expect("the entry can be read").path().join("README.md"));
-    let folders = ["", "docs", "python", RECORDS].into_iter().flat_map(markdown_in);
+    let folders = ["", "docs", "npm", "python", RECORDS].into_iter().flat_map(markdown_in);
     let all: Vec<PathBuf> = folders.chain(readmes).collect();
     assert!(all.len() > 30, "{all:?}");
     all

@@ -6,8 +6,9 @@ use std::path::Path;
 use super::documents::{documents, files_in, lines, name_of, root, text_of};
 
 /// Top-level folders. A word that begins with one of them and a slash is a path from the root.
-const FOLDERS: [&str; 12] =
-    [".ci", ".github", "benches", "crates", "deploy", "docs", "examples", "fuzz", "python", "src", "tests", "web"];
+const FOLDERS: [&str; 13] = [
+    ".ci", ".github", "benches", "crates", "deploy", "docs", "examples", "fuzz", "npm", "python", "src", "tests", "web",
+];
 
 /// Extensions of source files. Documents may leave out the beginning of their paths.
 const SOURCES: [&str; 4] = [".js", ".mjs", ".py", ".rs"];
