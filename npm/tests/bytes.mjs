@@ -15,4 +15,4 @@ const total = sizes.reduce((sum, sizes) => sum.map((bytes, at) => bytes + sizes[
 for (const [name, ...bytes] of [...sizes, ['total', ...total]]) {
   console.log(`${name}: ${bytes[0]} bytes, gzip ${bytes[1]}, brotli ${bytes[2]}`);
 }
-if (total[1] > most) throw new Error(`the package has more than ${most} bytes`);
+if (total[2] > most) throw new Error(`the package has more than ${most} bytes, compressed by brotli`);

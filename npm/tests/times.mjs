@@ -6,7 +6,7 @@ import { solve } from 'taquin';
 
 const most = 3;
 const [program, file] = process.argv.slice(2);
-const lines = readFileSync(file, 'utf8').split('\n').filter((line) => /^\d/.test(line)).slice(0, 20);
+const lines = readFileSync(file, 'utf8').split('\n').filter((line) => /^\d/.test(line));
 const boards = lines.map((line) => {
   const tiles = line.split(' ').slice(1, 17);
   return [0, 4, 8, 12].map((at) => tiles.slice(at, at + 4).join(' ')).join('/');
