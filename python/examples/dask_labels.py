@@ -1,4 +1,4 @@
-"""Labels of 100,000 boards by tasks of Dask, while workers are killed: the digest is that of one machine.
+"""Labels of 100,000 boards by tasks of Dask, while workers are killed. One machine has the same digest.
 
 Here, Dask runs on this machine alone. On a cluster, give `Client` the address of the scheduler.
 """

@@ -1,4 +1,4 @@
-"""Labels of 100,000 boards by tasks of Ray, while workers are killed: the digest is that of one machine.
+"""Labels of 100,000 boards by tasks of Ray, while workers are killed. One machine has the same digest.
 
 Here, Ray runs on this machine alone. On a cluster, set no variables, and call `ray.init()` without arguments.
 """

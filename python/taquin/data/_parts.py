@@ -153,7 +153,7 @@ def _read_part(path: Path) -> _Part:
 
 
 def _values(column: memoryview, kind: int, width: int, rows: int) -> npt.NDArray[Any]:
-    """Return the values of a column. Those of moves are bytes with four moves each."""
+    """Return the values of a column. A byte of the column of moves has four moves."""
     if width not in _WIDTHS.get(kind, ()) or (width and len(column) != width * rows):
         raise ValueError(f"column {kind} has an unknown form")
     return np.frombuffer(column, dtype=f"<u{width or 1}")

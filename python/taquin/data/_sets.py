@@ -70,7 +70,7 @@ def deepcubea(tiles: Literal[15, 24, 35, 48]) -> BoardSet:
     The goal has the blank last, as in the paper. Boards are numbered from 0. There are 500 boards, and 496 for 24
     tiles. Lengths are optimal for 15 and 24 tiles. For 35 and 48 tiles, they are the lengths of the solutions that
     DeepCubeA found. The boards are the ends of long random walks. On average, such boards have shorter solutions than
-    those of `random_boards`.
+    the boards of `random_boards`.
 
     Raises
     ------
